@@ -69,12 +69,12 @@ function begun(): void {
 test("a job that delivers one entry, marks the other and ends is well", () => {
   begun();
   for (const id of ["a", "b"]) books.fetches(one, id);
-  expect([books.sends(one, envelopeOf("a"), "out"), books.sends(one, envelopeOf("b"), "out")]).toEqual([
+  expect([books.replays.sends(one, envelopeOf("a"), "out"), books.replays.sends(one, envelopeOf("b"), "out")]).toEqual([
     "first",
     "first",
   ]);
-  expect(books.sends(one, envelopeOf("b"), "out")).toBe("retry");
-  books.heard(one, envelopeOf("a"), "out");
+  expect(books.replays.sends(one, envelopeOf("b"), "out")).toBe("retry");
+  books.replays.heard(one, envelopeOf("a"), "out");
   books.left("a");
   books.marked(one, "b", "job", 1);
   write({ state: "completed", counts: { ...COUNTS, succeeded: 1, failed: 1 } });
@@ -89,20 +89,20 @@ test("operators 3.4: whoever sends for a job that another has is told of, but fo
   write(held(other));
   now = 1_000;
   books.fetches(one, "b");
-  books.sends(one, envelopeOf("a"), "out");
+  books.replays.sends(one, envelopeOf("a"), "out");
   expect(told).toEqual([]);
-  books.sends(one, envelopeOf("b"), "out");
+  books.replays.sends(one, envelopeOf("b"), "out");
   expect(told).toEqual(["one sends b for job, which it has not got"]);
 });
 
 test("operators 3.4: what was heard to be delivered, or is marked, is not sent again in the same try", () => {
   begun();
   for (const id of ["a", "b"]) books.fetches(one, id);
-  books.sends(one, envelopeOf("a"), "out");
-  books.heard(one, envelopeOf("a"), "out");
-  expect(books.sends(one, envelopeOf("a"), "out")).toBe("again");
+  books.replays.sends(one, envelopeOf("a"), "out");
+  books.replays.heard(one, envelopeOf("a"), "out");
+  expect(books.replays.sends(one, envelopeOf("a"), "out")).toBe("again");
   books.marked(one, "b", "job", 1);
-  books.sends(one, envelopeOf("b"), "out");
+  books.replays.sends(one, envelopeOf("b"), "out");
   expect(told).toEqual([
     "one sends a for job again, which it has heard is delivered",
     "one sends b for job again in the same try, which it has marked",
@@ -113,20 +113,20 @@ test("operators 3.4: an entry of a fan-out is sent to each of its targets, and t
   begun();
   books.fetches(one, "a");
   for (const binding of ["out", "other"]) {
-    expect(books.sends(one, envelopeOf("a"), binding)).toBe("first");
-    books.heard(one, envelopeOf("a"), binding);
+    expect(books.replays.sends(one, envelopeOf("a"), binding)).toBe("first");
+    books.replays.heard(one, envelopeOf("a"), binding);
   }
   expect(told).toEqual([]);
   write(held(other));
   books.fetches(other, "a");
-  for (const binding of ["out", "other"]) expect(books.sends(other, envelopeOf("a"), binding)).toBe("again");
+  for (const binding of ["out", "other"]) expect(books.replays.sends(other, envelopeOf("a"), binding)).toBe("again");
   books.close();
   expect(told).toEqual([]);
-  books.heard(other, envelopeOf("a"), "out");
-  expect([books.sends(other, envelopeOf("a"), "other"), books.sends(other, envelopeOf("a"), "out")]).toEqual([
-    "retry",
-    "again",
-  ]);
+  books.replays.heard(other, envelopeOf("a"), "out");
+  expect([
+    books.replays.sends(other, envelopeOf("a"), "other"),
+    books.replays.sends(other, envelopeOf("a"), "out"),
+  ]).toEqual(["retry", "again"]);
   expect(told).toEqual(["other sends a for job again, which it has heard is delivered"]);
 });
 
@@ -134,13 +134,13 @@ test("operators 3.4: of what an owner leaves behind, as much is sent again as it
   begun();
   for (const id of ["a", "b"]) {
     books.fetches(one, id);
-    books.sends(one, envelopeOf(id), "out");
-    books.heard(one, envelopeOf(id), "out");
+    books.replays.sends(one, envelopeOf(id), "out");
+    books.replays.heard(one, envelopeOf(id), "out");
   }
   write(held(other));
   for (const id of ["a", "b"]) {
     books.fetches(other, id);
-    books.sends(other, envelopeOf(id), "out");
+    books.replays.sends(other, envelopeOf(id), "out");
   }
   books.close();
   expect(told).toEqual(["job has sent 2 entries again that out had, where 1 would have a cause"]);

@@ -98,7 +98,7 @@ export class DeadLetters implements KeptLetters {
       trace.add(`DLQ: ${letter.number} for ${letter.bindingId} is back`);
       this.#entries.set(id, letter);
       auditor.letters.takenBack(letter.number, letter.bindingId);
-      auditor.jobs.back(id);
+      auditor.jobs.letters.back(id);
     }
     // The others had been written again: they have left the trash, too.
     if (back.restored + back.present < limit) before.clear();

@@ -67,7 +67,7 @@ export class Target {
       signal.removeEventListener("abort", onAbort);
       if (error === undefined) {
         auditor.targets.heard++;
-        auditor.jobs.heard(owner, id, address);
+        auditor.jobs.replays.heard(owner, id, address);
         return resolve();
       }
       auditor.targets.failed(number, address, error, owner);

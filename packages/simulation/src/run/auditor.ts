@@ -58,7 +58,7 @@ export class Auditor {
     this.injects = new InjectBooks(ledger, allowances);
     const { lease, source, jobs } = this;
     this.standings = new Standings(ledger, { allowances, jobs });
-    this.targets = new TargetBooks(ledger, { allowances, order, lease, source, jobs });
+    this.targets = new TargetBooks(ledger, { allowances, order, lease, source, replays: jobs.replays });
   }
 
   get violations(): readonly string[] {

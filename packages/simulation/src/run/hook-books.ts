@@ -50,13 +50,13 @@ export class HookBooks {
   async deadLetter(event: DeadLetterEvent, signal: AbortSignal): Promise<void> {
     const { auditor, plan } = this.#world;
     const { id } = event;
-    const before = auditor.jobs.spellOf(id);
+    const before = auditor.jobs.letters.spellOf(id);
     if (before === undefined) return this.#violated("onDeadLetter", `is told of ${id}, which no DLQ has ever had`);
     try {
       const entry = await event.load(signal);
       // Another store may have come into the place of the one that has it.
       const moved = plan.documents !== undefined || plan.faults.some(({ kind }) => kind === "reload");
-      const stayed = before !== 0 && auditor.jobs.spellOf(id) === before;
+      const stayed = before !== 0 && auditor.jobs.letters.spellOf(id) === before;
       if (entry === undefined ? stayed && !moved : entry.id !== id)
         this.#violated("onDeadLetter", `has loaded ${entry?.id ?? "nothing"} for ${id}, which is there`);
     } catch (error) {

@@ -62,7 +62,7 @@ export class Singles {
     time.reach(owner, time.now + patienceMs, () => patience.abort(new Error("no patience")));
     trace.add(`an operator redrives ${id} at ${name}`);
     if (edit !== "throws") auditor.letters.redriven(number);
-    const spell = auditor.jobs.spellOf(id);
+    const spell = auditor.jobs.letters.spellOf(id);
     try {
       const told = await supervisor.redriveEntry(id, { edit: EDITS[edit] }, patience.signal);
       if (!owner.alive) return;
@@ -83,7 +83,7 @@ export class Singles {
     { id, number, spell }: Pick<Ask, "id" | "number"> & { readonly spell: number | undefined },
   ): void {
     const { auditor, plan } = this.#world;
-    const isHere = spell !== undefined && spell > 0 && auditor.jobs.spellOf(id) === spell;
+    const isHere = spell !== undefined && spell > 0 && auditor.jobs.letters.spellOf(id) === spell;
     switch (told.kind) {
       case "redriven":
         auditor.letters.redriveCount++;
@@ -93,12 +93,12 @@ export class Singles {
         break;
       case "not_delivered":
         // With another configuration it may have come from a store that is not in use.
-        if (isHere && auditor.jobs.wasKeptAs(told.result.envelopeId))
+        if (isHere && auditor.jobs.letters.wasKeptAs(told.result.envelopeId))
           this.#violated(instance, `${id} is not delivered, and is in the DLQ once more`);
         break;
       case "gone":
         if (isHere) this.#violated(instance, `${id} is said to be gone, and is still there`);
-        if (auditor.jobs.wasKeptAs(told.result.envelopeId))
+        if (auditor.jobs.letters.wasKeptAs(told.result.envelopeId))
           this.#violated(instance, `${id} is gone, and its replay is in the DLQ`);
         break;
       case "missing":
@@ -110,7 +110,7 @@ export class Singles {
 
   #isDeleted(instance: Instance, id: string, deleted: ReadonlySet<string>): void {
     const { auditor } = this.#world;
-    if (deleted.has(id) && (auditor.jobs.spellOf(id) ?? 0) > 0 && instance.owner.alive)
+    if (deleted.has(id) && (auditor.jobs.letters.spellOf(id) ?? 0) > 0 && instance.owner.alive)
       this.#violated(instance, `${id} is deleted, and is still there`);
   }
 

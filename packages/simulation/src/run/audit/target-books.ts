@@ -2,8 +2,8 @@ import { BridgeError } from "@bridge/ports";
 import { plannedBinding } from "../../plan/change.ts";
 import { isMeasured } from "../../plan/plan.ts";
 import type { Owner } from "../../time/virtual-time.ts";
-import type { JobBooks } from "../job-books.ts";
 import type { Allowances } from "./allowances.ts";
+import type { JobReplays } from "./job-replays.ts";
 import type { KeyOrder } from "./key-order.ts";
 import type { LeaseRule } from "./lease-rule.ts";
 import type { Ledger } from "./ledger.ts";
@@ -15,7 +15,7 @@ export interface Rules {
   readonly order: KeyOrder;
   readonly lease: LeaseRule;
   readonly source: SourceBooks;
-  readonly jobs: JobBooks;
+  readonly replays: JobReplays;
 }
 
 /** What is seen at the targets. */
@@ -35,9 +35,9 @@ export class TargetBooks {
   /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
   sends(by: Owner, number: number, binding: string, envelopeId = ""): void {
     const { plan, changes } = this.#ledger;
-    const { jobs, lease, source, order } = this.#rules;
+    const { replays, lease, source, order } = this.#rules;
     order.sent(number, plannedBinding(binding));
-    const replay = jobs.sends(by, envelopeId, binding);
+    const replay = replays.sends(by, envelopeId, binding);
     if (replay === undefined || lease.isOfTargets) lease.acts(by, "sends", number);
     if (replay !== undefined && replay !== "retry") this.#ledger.at(number, binding).attempts++;
     const { expiresAt = Infinity } = plan.messages[number] ?? {};

@@ -1,0 +1,83 @@
+import type { Job } from "@bridge/core";
+import type { DeadLetter } from "@bridge/ports";
+
+/** A dead letter, whether it is there or not. */
+interface Letter {
+  readonly routeId: string;
+  readonly failedAt: number;
+  here: boolean;
+  /** How often it has come: by a write, or out of the trash. */
+  spell: number;
+  /** When it came last, in the order of all that have come. */
+  came: number;
+}
+
+/** The dead letters that have come into the DLQ. */
+export class DlqLetters {
+  readonly #letters = new Map<string, Letter>();
+  readonly #keptAs = new Set<string>();
+  #came = 0;
+
+  /** How many have come. */
+  get came(): number {
+    return this.#came;
+  }
+
+  of(id: string): Readonly<Letter> | undefined {
+    return this.#letters.get(id);
+  }
+
+  /** Whether a dead letter was written for the envelope with that id. */
+  wasKeptAs(envelopeId: string): boolean {
+    return this.#keptAs.has(envelopeId);
+  }
+
+  /** How often it had come into a DLQ when it came there last; 0 when it is gone, `undefined` when it was never there. */
+  spellOf(id: string): number | undefined {
+    const letter = this.#letters.get(id);
+    return letter?.here === false ? 0 : letter?.spell;
+  }
+
+  add({ id, routeId, failedAt, envelope }: DeadLetter): void {
+    this.#keptAs.add(envelope.id);
+    this.#letters.set(id, {
+      routeId,
+      failedAt,
+      here: true,
+      spell: (this.#letters.get(id)?.spell ?? 0) + 1,
+      came: ++this.#came,
+    });
+  }
+
+  left(id: string): void {
+    const letter = this.#letters.get(id);
+    if (letter !== undefined) letter.here = false;
+  }
+
+  /** It has come out of the trash. */
+  back(id: string): void {
+    const letter = this.#letters.get(id);
+    if (letter === undefined) return;
+    letter.here = true;
+    letter.spell++;
+    letter.came = ++this.#came;
+  }
+
+  /** Those that are there and that a job is for, each with its spell. */
+  setOf(job: Pick<Job, "createdAt" | "query">): ReadonlyMap<string, number> {
+    const set = new Map<string, number>();
+    for (const [id, letter] of this.#letters) if (letter.here && isOf(job, letter)) set.set(id, letter.spell);
+    return set;
+  }
+
+  /** How many have come since then that count as older than the job. */
+  joined(job: Pick<Job, "createdAt" | "query">, since: number): number {
+    let joined = 0;
+    for (const letter of this.#letters.values()) if (letter.came > since && isOf(job, letter)) joined++;
+    return joined;
+  }
+}
+
+function isOf({ createdAt, query }: Pick<Job, "createdAt" | "query">, { failedAt, routeId }: Letter): boolean {
+  return failedAt < createdAt && routeId === (query.routeId ?? routeId);
+}

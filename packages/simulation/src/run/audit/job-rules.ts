@@ -1,0 +1,51 @@
+import { isOver, type Job } from "@bridge/core";
+import { LONG_MS } from "../../plan/planned-job.ts";
+import type { DlqLetters } from "./dlq-letters.ts";
+import type { KnownJob } from "./known-job.ts";
+
+/** Of a document that was written after `before`: what it says that cannot be, as far as is known. */
+export function* impossibleIn({ document, trashed, gone, marked }: KnownJob, before: Job): Generator<string> {
+  const { id, kind, counts, total, attempt, state } = document;
+  const { succeeded, failed, skipped, restored, present = 0 } = counts;
+  if (succeeded + failed + skipped > total)
+    yield `${id} has ${total} entries, and has done ${succeeded + failed + skipped}`;
+  if (isOver(before.state) && before.state !== state && state !== "undoing")
+    yield `${id} was ${before.state}, and is ${state}`;
+  if (restored + present > trashed) yield `${id} has taken ${restored + present} entries back, and has had ${trashed}`;
+  if (kind !== "redrive") return;
+  if (succeeded > gone.size)
+    yield `${id} counts ${succeeded} entries as delivered, and ${gone.size} dead letters are gone`;
+  const tried = marked.get(attempt) ?? new Set();
+  const provable = new Set([...tried, ...gone]).size;
+  if (failed > tried.size && failed > provable)
+    yield `${id} counts ${failed} entries as failed, and ${provable} are marked or gone`;
+}
+
+/** Of a job that is completed: what it was planned for and is still there has been tried; what a purge was for is gone. */
+export function* leftUndone(
+  { document, set, came, marked }: KnownJob,
+  letters: DlqLetters,
+  { redrives }: { readonly redrives: boolean },
+): Generator<string> {
+  const { id, kind, attempt, until, lanes, counts } = document;
+  // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place.
+  const left = redrives ? counts.skipped : 0;
+  let joined = kind === "purge" ? letters.joined(document, came) + left : 0;
+  const routes = new Set(lanes.map(({ routeId }) => routeId));
+  const tried = marked.get(attempt) ?? new Set<string>();
+  for (const [entryId, spell] of set) {
+    const letter = letters.of(entryId);
+    if (letter?.here !== true || letter.spell !== spell) continue;
+    const { failedAt } = letter;
+    const isBehind =
+      until !== undefined && (failedAt > until.failedAt || (failedAt === until.failedAt && entryId > until.id));
+    if (isBehind || (kind === "redrive" && (!routes.has(letter.routeId) || tried.has(entryId)))) continue;
+    if (joined-- > 0) continue;
+    yield `${id} is completed, and entry ${entryId} ${kind === "redrive" ? "was not tried" : "is there"}`;
+  }
+}
+
+/** Of a job that is undone: nothing that it could have back is left in the trash. */
+export function* leftInTrash({ id, undoWithinMs = 0 }: Job, inTrash: number): Generator<string> {
+  if (undoWithinMs >= LONG_MS && inTrash > 0) yield `${id} is undone, and ${inTrash} of its entries are in the trash`;
+}
