@@ -1,39 +1,20 @@
-import { BridgeError, type Connection, silentLogger, type Session } from "@bridge/ports";
+import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { keepLink } from "../../src/session/keep-link.ts";
-import { Link } from "../../src/session/link.ts";
-import { FakeClock, turn } from "../support/fake-clock.ts";
+import { turn } from "../support/fake-clock.ts";
+import { keptLink } from "./kept-link.ts";
 
 /** A link whose routes may send only under a lease, which another instance has at first. */
 async function standingBy() {
   const lost = Promise.withResolvers<BridgeError>();
   let asked = 0;
-  const connection: Connection = {
-    closed: lost.promise,
-    reconcile: async () => {
-      asked++;
-      return new Set(["queue"]);
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
+  const reconcile = async () => {
+    asked++;
+    return new Set(["queue"]);
   };
-  const session: Session = {
-    subscriptions: new Set(["queue"]),
-    connect: async () => connection,
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-  const clock = new FakeClock();
-  const link = new Link({ sessionId: "s", role: "source", session });
-  const stop = new AbortController();
-  const seams = { clock, random: { next: () => 0.5, id: () => "" }, logger: silentLogger };
   const standby = { others: true };
-  const kept = keepLink(link, seams, stop.signal, () => standby.others);
+  const kept = keptLink({ closed: lost.promise, reconcile }, () => standby.others);
   await turn();
-  const ended = async (): Promise<number> => {
-    stop.abort(new Error("stopped"));
-    await kept;
-    return clock.pending;
-  };
-  return { link, clock, standby, lost, ended, asked: () => asked };
+  return { ...kept, standby, lost, asked: () => asked };
 }
 
 test("a standby is connected and asks for no messages, which nobody could send here, until it has the lease", async () => {
