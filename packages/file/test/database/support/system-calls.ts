@@ -1,4 +1,4 @@
-import fs, { readdirSync, readlinkSync } from "node:fs";
+import fs, { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { basename } from "node:path";
 import { devNull } from "node:os";
@@ -7,16 +7,24 @@ import { isMainThread } from "node:worker_threads";
 /** For `skipIf`: whether this thread cannot be another user for a moment. */
 export const staysItself: boolean = process.getuid?.() !== 0 || !isMainThread;
 
-/** How many descriptors this process has open. */
+const DESCRIPTORS = "/proc/self/fd";
+
+/** For `skipIf`: whether the system does not tell which file a descriptor is of. macOS has no `/proc`. */
+export const hidesDescriptors: boolean = !existsSync(DESCRIPTORS);
+
+/** How many descriptors this process has open. Not where they are hidden. */
 export function openDescriptors(): number {
-  return readdirSync("/proc/self/fd").length;
+  return readdirSync(DESCRIPTORS).length;
 }
 
-/** Names of files and folders that this thread makes durable, in turn, until it is disposed: a sync leaves no other trace. */
+/**
+ * Names of files and folders that this thread makes durable, in turn, until it is disposed: a sync leaves no other trace. Not where
+ * descriptors are hidden.
+ */
 export function watchSyncs(): Disposable & { readonly names: string[] } {
   const names: string[] = [];
   const { fsyncSync, fdatasyncSync } = fs;
-  const note = (handle: number): void => void names.push(basename(readlinkSync(`/proc/self/fd/${handle}`)));
+  const note = (handle: number): void => void names.push(basename(readlinkSync(`${DESCRIPTORS}/${handle}`)));
   const undo = replace({
     fsyncSync: (handle) => (note(handle), fsyncSync(handle)),
     fdatasyncSync: (handle) => (note(handle), fdatasyncSync(handle)),
