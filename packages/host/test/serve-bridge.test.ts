@@ -10,7 +10,7 @@ import { StandIn } from "./stand-in.ts";
 
 const KEY = "a-key-for-the-host-tests";
 const DOCUMENT = {
-  bridge: { id: "of-the-document", shutdown_timeout: "50ms" },
+  bridge: { id: "of-the-document", shutdown_timeout: "2s" },
   http: { admin_addr: "127.0.0.1:1" },
   receivers: [{ id: "in", transport: "memory", options: { channel: "in" } }],
   senders: [{ id: "out", transport: "memory", options: { channel: "out" } }],
@@ -168,7 +168,7 @@ describe("a process that brings its own parts", () => {
 
   test.each([
     ["fails", () => Promise.reject(new Error("it is full")), "the companion: it is full"],
-    ["does not end in time", () => new Promise<never>(() => {}), "the companion: still stopping after 50 ms"],
+    ["does not end in time", () => new Promise<never>(() => {}), "the companion: still stopping after 2000 ms"],
   ])("spec 3.3: names a companion that %s", async (_, stop, error) => {
     const { host, code } = serve(new MemoryDocument(DOCUMENT), [companion(stop)]);
     await logged(host, "bridge started");
