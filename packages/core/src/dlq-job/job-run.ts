@@ -1,3 +1,4 @@
+import { BridgeError } from "@bridge/ports";
 import type { HaltVerdict } from "./halt.ts";
 import { doneOf, type Job } from "./job.ts";
 import type { JobHold } from "./job-hold.ts";
@@ -139,6 +140,14 @@ export class JobRun {
   /** A step is done, or so much that it should be known. */
   checkpoint(): void {
     void this.#save();
+  }
+
+  /** Stores how many entries an undo has to bring back, before it brings back any. Rejects, and forgets it, when that is not stored. */
+  async storeToRestore(toRestore: number): Promise<void> {
+    this.job = { ...this.job, toRestore };
+    if (await this.hold.save(this.cut)) return;
+    this.job = { ...this.job, toRestore: undefined };
+    throw new BridgeError("UNAVAILABLE", "the job cannot be stored", { charged: false });
   }
 
   tally(outcome: JobOutcome, count: number): void {

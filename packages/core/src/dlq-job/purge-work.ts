@@ -18,8 +18,7 @@ const COUNT_TRIES = 3;
 /** Counting a batch that is read entry by entry may take long: so many show how an undo goes on. */
 const COUNTED_LEFT = 20_000;
 const COUNT_EACH_MS = 5_000;
-const GONE =
-  "not brought back, as they were not in the trash: delivered meanwhile, erased at the end of their time, or brought back by an instance that was killed";
+const GONE = "not brought back, as they were not in the trash: delivered meanwhile, or erased at the end of their time";
 /** Settings and requests are looked at so often while it waits for its rate. */
 const LOOK_MS = 1_000;
 
@@ -197,7 +196,7 @@ export class PurgeWork implements JobWork {
 
   /**
    * What an undo has taken out of the trash without being told is not in the batch any more. That it counts as restored: nobody can tell
-   * which of it was there again already.
+   * which of it was there again already. How much there was is stored before the first is taken out: after a kill it would pass for gone.
    */
   async #countBack(): Promise<void> {
     const { toRestore, counts } = this.#run.job;
@@ -205,7 +204,7 @@ export class PurgeWork implements JobWork {
       const back = backOf(counts);
       const left = (await this.#trashed(Number.MAX_SAFE_INTEGER)) ?? counts.succeeded - back;
       this.#moved(left + back);
-      this.#run.job = { ...this.#run.job, toRestore: left + back };
+      await this.#run.storeToRestore(left + back);
       this.#isUnsure = false;
       return;
     }

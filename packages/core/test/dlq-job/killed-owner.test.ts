@@ -3,7 +3,7 @@ import { BridgeError, type DlqStore, type Processor } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
-import { AT_ONCE, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
 
 const CONCURRENCY = 8;
@@ -65,6 +65,33 @@ test.each([5, 40, 130, 300])(
     expect(done.errors).toMatchObject([{ code: "REJECTED", count: 134 }]);
     expect(done.counts.succeeded + done.counts.skipped).toBe(266);
     expect(await stored(dlq)).toHaveLength(134);
+    await next.supervisor.shutdown();
+  },
+);
+
+test.each([1, 2, 3])(
+  "spec 4.10.5: killed as call %s of an undo is answered: the next owner counts what is back, and calls none of it gone",
+  async (killedAt) => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+    let [calls, isDead] = [0, false];
+    const store = seenDlq(dlq, (name) => {
+      if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+      if (name === "admin.trash.restore") isDead = ++calls === killedAt;
+    });
+    const killed = await started({ clock, dlq: store });
+    await fill(dlq, 1_200);
+    const { id } = await begun(killed, { kind: "purge", undoWithinMs: 3_600_000 });
+    await until(killed, id, "completed");
+    await killed.supervisor.jobs().ask(id, { call: "undo" }, bound());
+    await clock.until(() => isDead);
+
+    const next = await started({ clock, dlq: mortal(dlq).store });
+    const undone = await until(next, id, "undone");
+    expect(await stored(dlq)).toHaveLength(1_200);
+    expect(undone.counts).toMatchObject({ succeeded: 1_200, restored: 1_200 });
+    expect(undone.counts.gone).toBeUndefined();
+    expect(undone.errors).toEqual([]);
     await next.supervisor.shutdown();
   },
 );
