@@ -20,7 +20,11 @@ test.skipIf(getuid?.() !== 0)(
     const programs = folder.own("bin");
     writeFileSync(join(programs, "bridge"), `#!/bin/sh\nexec "${execPath}" "${BINARY}" "$@"\n`);
     chmodSync(join(programs, "bridge"), 0o755);
-    const config = folder.write("bridge.yaml", `${INSIDE}stores: {dlq: {type: file, options: {path: ${file}}}}\n`);
+    const audit = join(folder.own("audit"), "audit.jsonl");
+    const config = folder.write(
+      "bridge.yaml",
+      `${INSIDE}stores: {dlq: {type: file, options: {path: ${file}}}}\naudit: {file: {path: ${audit}}}\n`,
+    );
     writeFileSync(
       file,
       Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(52), Buffer.from("BrDQ"), Buffer.alloc(60)]),
@@ -54,6 +58,7 @@ test.skipIf(getuid?.() !== 0)(
       expect.stringContaining("dlq.db-lock"),
       expect.stringContaining(`${config}: valid\n`),
       expect.stringContaining("dlq.db.damaged-"),
+      expect.stringContaining('"ok": true'),
       expect.stringMatching(/bridge_store_set_aside_files\{.*\} 0\n/),
     ]);
   },
