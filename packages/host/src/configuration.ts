@@ -29,8 +29,8 @@ export interface ValidateOptions {
 }
 
 /**
- * The configuration to start with: `instead`, which is stored nowhere yet, or that of the source, or an empty one when there is none and may be (spec 1.8).
- * `undefined` when there is none to run with; the log then says why. Rejects only with the signal's reason.
+ * The configuration to start with: `instead`, which is not stored yet; else that of the source; or an empty one when there is none and
+ * may be (spec 1.8). `undefined` when there is none to run with; the log then says why. Rejects only with the signal's reason.
  */
 export async function configuration(
   source: ConfigSource,

@@ -1,13 +1,10 @@
 /** Jobs, between the engine's words and those of the interface. @module */
-import { type Job, type JobPlan, type JobSettings, progressOf } from "@bridge/core";
+import { type Job, type JobPlan, type JobSettings, planExpiresAt, progressOf } from "@bridge/core";
 import type { Caller } from "@bridge/http-kit";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { filterToWire } from "./dlq-filter.ts";
 import type * as schemas from "./job-schemas.ts";
-
-/** A plan that nobody has started by then is over. */
-const PLAN_LASTS_MS = 3_600_000;
 
 export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummary> {
   const { state, startedAt, endedAt, undoWithinMs, undoUntil, halted } = job;
@@ -21,7 +18,7 @@ export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummar
     ...(job.owner !== undefined && { owner: job.owner.instanceId }),
     created_at: formatTimestamp(job.createdAt),
     as_of: formatTimestamp(job.createdAt),
-    ...(state === "planned" && { expires_at: formatTimestamp(job.createdAt + PLAN_LASTS_MS) }),
+    ...(state === "planned" && { expires_at: formatTimestamp(planExpiresAt(job)) }),
     ...(startedAt !== undefined && { started_at: formatTimestamp(startedAt) }),
     updated_at: formatTimestamp(job.updatedAt),
     ...(endedAt !== undefined && { ended_at: formatTimestamp(endedAt) }),

@@ -47,9 +47,8 @@ export interface SettledStart<Configuration> {
 /**
  * Settles what is on probation before `read` reads what is to be run: it stays if the process before has ended in order, and goes on with
  * the time that is left, at least a minute. Else the former document is put back; where that cannot be done yet, `read` is given it, to be
- * run instead of what is stored. A store that did not answer may be there again when the
- * document has been read: it is asked once more, lest a version on probation runs as if it were none. If it still cannot be settled, what
- * is stored is run. Rejects only as `read` does.
+ * run instead of what is stored. A store that did not answer may be there again when the document has been read: it is asked once more,
+ * lest a version on probation runs as if it were none. If it still cannot be settled, what is stored is run. Rejects only as `read` does.
  */
 export async function settleProbation<Configuration>(
   store: ConfigStore,

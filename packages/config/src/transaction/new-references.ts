@@ -19,12 +19,11 @@ interface Reference {
 }
 
 /**
- * The references that a change brings and may not: whoever may change a document must not read what the process can read,
- * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the document has,
- * and not for a secret, unless it stays in the same plugin options; nor may it come to where its value is shown, unless it is already; or it
- * is one that the document allows. A secret may become another key of the servers or of the audit, and theirs go
- * nowhere else, whatever is allowed: who has one may do everything. To be asked before anything is resolved: whether a file is
- * there is told by its error.
+ * The references that a change brings and may not: whoever may change a document must not read what the process can read, for the value
+ * goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the document allows, or one that it has:
+ * then not one for a secret, unless it stays in the same plugin options, and not where its value is shown, unless it is shown already. A
+ * secret may become another key of the servers or of the audit, and theirs go nowhere else, whatever is allowed: who has one may do
+ * everything. To be asked before anything is resolved: whether a file is there is told by its error.
  *
  * @param former a document that was stored once, in whose places its references may be, too
  */
