@@ -167,8 +167,9 @@ export class DeadLetters implements KeptLetters {
     options: DeleteOptions = {},
   ): Promise<ReadonlySet<string>> {
     const { auditor } = this.options;
-    if (options.delivered === true) for (const id of ids) this.#settle(id);
-    const isPurged = (id: string): boolean => auditor.jobs.mayErase(id) || this.unwanted.has(id);
+    const { delivered = false } = options;
+    if (delivered) for (const id of ids) this.#settle(id);
+    const isPurged = (id: string): boolean => !delivered && (auditor.jobs.mayErase(id) || this.unwanted.has(id));
     const purged = new Set(why === "deleted" ? ids.filter(isPurged) : ids);
     const deleted = await this.kept.admin.delete(ids, NEVER, options);
     for (const id of deleted) {

@@ -16,6 +16,8 @@ export interface AtTarget {
   record: "pending" | "done" | "dead" | undefined;
   /** It waits in a store that only a process knew that is dead. */
   left: boolean;
+  /** Its dead letter was deleted, as a redrive of it had been delivered. */
+  redriven: boolean;
   /** Loans that lapsed: whoever had the record may have sent it. */
   lapsed: number;
   /** How often it was entered again when the outbox had made room for others and forgotten it. */
@@ -133,6 +135,7 @@ function untouched(): AtTarget {
     charged: new Map(),
     record: undefined,
     left: false,
+    redriven: false,
     lapsed: 0,
     replays: 0,
     attempts: 0,

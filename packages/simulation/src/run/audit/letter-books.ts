@@ -54,6 +54,7 @@ export class LetterBooks {
     this.deletions++;
     // One without a binding is for all of them.
     const wanted = binding === "" ? this.#ledger.plan.bindings : [plannedBinding(binding)];
+    for (const id of wanted) this.#ledger.at(number, id).redriven = true;
     if (wanted.some((id) => (known.targets.get(id)?.accepted ?? 0) === 0))
       this.#ledger.violated(
         `the dead letter of message ${number} for ${binding} was deleted, and its target has not got it`,
