@@ -36,13 +36,18 @@ export class Admission {
   }
 
   /**
-   * Takes a slot for a delivery that has come: `true` when it is taken, `false` when `signal` aborted first. One that
-   * came with a pause, or without a lease, waits, unsettled, like one that is over the rate.
+   * Takes a slot for a delivery that has come: `true` when it is taken, `false` when `signal` aborted first, or `takenBack`. One that
+   * came with a pause, or without a lease, waits, unsettled, like one that is over the rate. What its source takes back meanwhile
+   * leaves its turn to the next: under more load than the rate lets through, all turns would go to callers that have given up.
    */
-  admit(signal: AbortSignal): true | Promise<boolean> {
-    if (this.#control.pause.paused || !this.#leased || !this.#slots.tryTake()) return this.#admitLater(signal);
-    const turn = this.#control.rate.take(signal);
-    return turn === undefined ? true : this.#inTurn(turn, signal);
+  admit(signal: AbortSignal, takenBack?: AbortSignal): true | Promise<boolean> {
+    if (this.#control.pause.paused || !this.#leased || !this.#slots.tryTake())
+      return this.#admitLater(either(signal, takenBack));
+    const { rate } = this.#control;
+    if (rate.unlimited) return true;
+    const both = either(signal, takenBack);
+    const turn = rate.take(both);
+    return turn === undefined ? true : this.#inTurn(turn, both);
   }
 
   /** Waits for a slot and takes it, for what an operator puts in; rejects with the signal's reason. */
@@ -79,4 +84,8 @@ export class Admission {
     if (!had) this.#slots.release();
     return had;
   }
+}
+
+function either(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? signal : AbortSignal.any([signal, other]);
 }

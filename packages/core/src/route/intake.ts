@@ -145,8 +145,10 @@ export class Intake {
 
   /** `undefined` when it is done: most deliveries find their room at once. */
   #handOver(delivery: Delivery, signal: AbortSignal): Promise<void> | undefined {
+    const takenBack = takenBackOf(delivery);
+    if (takenBack?.aborted === true) return undefined;
     const reader = this.#reader;
-    const admitted = reader?.admission.admit(this.#look.signal) ?? false;
+    const admitted = reader?.admission.admit(this.#look.signal, takenBack) ?? false;
     if (reader === undefined || admitted !== true) return this.#handOverLater(delivery, reader, admitted, signal);
     reader.receive(delivery);
     return undefined;
@@ -158,12 +160,15 @@ export class Intake {
     admitting: boolean | Promise<boolean>,
     signal: AbortSignal,
   ): Promise<void> {
+    const takenBack = takenBackOf(delivery);
     let [reader, admitted] = [first, await admitting];
     for (;;) {
       if (admitted && reader === this.#reader && !signal.aborted) return reader?.receive(delivery);
       if (admitted) reader?.admission.release();
+      // Nothing is to be done for it any more, and the source may have others.
+      if (takenBack?.aborted === true) return;
       reader = await this.#someReader(signal);
-      admitted = await reader.admission.admit(this.#look.signal);
+      admitted = await reader.admission.admit(this.#look.signal, takenBack);
     }
   }
 
@@ -197,4 +202,14 @@ export class Intake {
 /** Whether it can be settled at all: without that it could only hold its slot for ever. */
 function isDelivery(value: unknown): value is Delivery {
   return typeof (value as Partial<Delivery> | null | undefined)?.settle === "function";
+}
+
+/** Of a delivery that may be anything: what cannot be listened to is its route's to judge. */
+function takenBackOf(delivery: Delivery): AbortSignal | undefined {
+  try {
+    const { signal } = delivery;
+    return signal instanceof AbortSignal ? signal : undefined;
+  } catch {
+    return undefined;
+  }
 }

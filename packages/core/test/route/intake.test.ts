@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { type Delivery, type Logger, type Receiver, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { Controls } from "../../src/control/controls.ts";
+import { Controls, type RouteControl } from "../../src/control/controls.ts";
 import { Admission } from "../../src/route/admission.ts";
 import { Intake, type Reader } from "../../src/route/intake.ts";
 import { FakeClock, turn } from "../support/fake-clock.ts";
@@ -79,10 +79,11 @@ function stage(maxInFlight = 100) {
   const intake = new Intake("in", tap.receiver, { clock, random: { next: () => 0.5, id: () => "" }, logger });
   const stop = new AbortController();
   const readerOf = () => {
-    const admission = new Admission(policyOf({ maxInFlight, backoff: BACKOFF }), new Controls(clock).route("r"), []);
+    const control = new Controls(clock).route("r");
+    const admission = new Admission(policyOf({ maxInFlight, backoff: BACKOFF }), control, []);
     const received: (string | undefined)[] = [];
     const reader: Reader = { admission, receive: ({ message }) => void received.push(message.id) };
-    return { reader, admission, received };
+    return { reader, admission, received, control };
   };
   return { clock, told, unexpected, tap, intake, stop, readerOf, running: () => intake.run(stop.signal) };
 }
@@ -129,6 +130,63 @@ describe("what pulls from a source", () => {
     intake.attach(second.reader);
     await turn();
     expect([first.received, second.received]).toEqual([["a"], ["b"]]);
+    stop.abort();
+    await run;
+  });
+
+  test("what its source takes back while it waits for the rate leaves its turn to the next, and costs none when it comes so", async () => {
+    const { clock, tap, intake, readerOf, running, stop } = stage(1);
+    const { reader, admission, received, control } = readerOf();
+    control.rate.limit = { messagesPerSecond: 1, burst: 1 };
+    intake.attach(reader);
+    const run = running();
+    const given = async (id: string, signal: AbortSignal): Promise<void> => {
+      tap.last.give({ ...deliveryOf(id), signal });
+      await turn();
+    };
+    await turn();
+    await given("first", new AbortController().signal);
+    expect(received).toEqual(["first"]);
+    admission.release();
+    await turn();
+    const caller = new AbortController();
+    await given("given up", caller.signal);
+    await clock.advance(900);
+    caller.abort();
+    await turn();
+    await given("gone", AbortSignal.abort());
+    await given("next", new AbortController().signal);
+    expect(received).toEqual(["first"]);
+    await clock.advance(100);
+    await turn();
+    expect(received).toEqual(["first", "next"]);
+    stop.abort();
+    await run;
+  });
+
+  test.each([
+    ["a pause", (control: RouteControl) => control.pause.pause()],
+    ["a slot", (_: RouteControl, admission: Admission) => void admission.admit(new AbortController().signal)],
+  ])("what its source takes back while it waits for %s is forgotten, and its slot is free", async (_, hinder) => {
+    const { tap, intake, readerOf, running, stop } = stage(1);
+    const { reader, admission, received, control } = readerOf();
+    intake.attach(reader);
+    const run = running();
+    await turn();
+    hinder(control, admission);
+    const caller = new AbortController();
+    tap.last.give({ ...deliveryOf("given up"), signal: caller.signal });
+    await turn();
+    caller.abort();
+    await turn();
+    if (control.pause.paused) control.pause.resume();
+    else admission.release();
+    await turn();
+    tap.last.give(deliveryOf("next"));
+    await turn();
+    expect([received, admission.hasRoom]).toEqual([["next"], false]);
+    admission.release();
+    expect(admission.hasRoom).toBe(true);
     stop.abort();
     await run;
   });
