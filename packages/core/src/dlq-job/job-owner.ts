@@ -1,4 +1,5 @@
 import { BridgeError, type Clock } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { ACTIVE_STATES, ENDED_STATES, isOver, type Job } from "./job.ts";
 import { JobBook, type KeptJob } from "./job-book.ts";
 import { JobHold } from "./job-hold.ts";
@@ -17,6 +18,8 @@ const MAX_ENDED = 200;
 /** More are never active, but for those that are planned at the same time. */
 const LOOKED_AT = 64;
 const TRASH_CAP = 1_000_000;
+const COUNT_TIMEOUT_MS = 20_000;
+
 /** Of an owner that is not heard of, its last sign of life and since when, in monotonic milliseconds. */
 interface Silence {
   readonly beat: number;
@@ -219,7 +222,19 @@ export class JobOwner {
     const gone = ended.filter(({ job }, nth) => nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest);
     const ids = gone.filter(({ isReadable }) => isReadable).map(({ job }) => job.id);
     if (ids.length > 0) await book.delete(ids, signal);
-    this.#parts.tallies.trashEntries = await store.admin.trash?.count(TRASH_CAP, signal);
+    this.#parts.tallies.trashEntries = await this.#trashed(store);
+  }
+
+  /** A store that never answers would keep this instance from every job. */
+  async #trashed({ admin: { trash } }: JobsStore): Promise<number | undefined> {
+    if (trash === undefined) return undefined;
+    using limit = deadline(
+      this.#clock,
+      COUNT_TIMEOUT_MS,
+      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
+    );
+    const bounded = AbortSignal.any([this.#leaving.signal, limit.signal]);
+    return await orAborted(trash.count(TRASH_CAP, bounded), bounded);
   }
 }
 
