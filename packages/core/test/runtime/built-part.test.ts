@@ -1,11 +1,12 @@
 import type { Connection, Session } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { builtStore } from "../../src/runtime/built-part.ts";
+import { builtPart, builtStore } from "../../src/runtime/built-part.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 
 /** What a plugin's `create` may return in place of a part. */
 const WRONG: readonly [string, unknown, string][] = [
   ["nothing", undefined, "has returned nothing"],
+  ["null", null, "has returned null"],
   ["a number", 5, "has returned a number"],
   ["a promise", Promise.resolve({}), "has returned a promise"],
   ["an empty object", {}, "has returned an object without "],
@@ -60,6 +61,12 @@ describe.each(WRONG)("a plugin whose create returns %s", (_name, built, said) =>
     expect(told).toContain(`the function that opens the store, of the dlq store plugin "test", has returned ${opened}`);
     expect(told).toContain("it has to return a dlq store, with put(), get(), list(), count(), [Symbol.asyncDispose]()");
   });
+});
+
+test("of several methods that a part lacks, each is named", () => {
+  expect(() => builtPart({ send: () => {} }, "dlq store", "create of a plugin")).toThrow(
+    "create of a plugin has returned an object without put(), get(), list(), count(), [Symbol.asyncDispose](): it has to",
+  );
 });
 
 /** What was made, and how often it was ended. */

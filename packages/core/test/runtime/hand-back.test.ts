@@ -29,3 +29,11 @@ test.each([
 ])("what a route has abandoned comes again: %s", (_, given, done) => {
   expect(handedBack(given)).toEqual(done);
 });
+
+test("a link that has no connection to cut is left as it is", () => {
+  const intake = { restart: () => {} };
+  const link = { cut: undefined };
+  const parts = { ...NO_PARTS, intakes: new Map([["receiver in", intake]]), links: new Map([["link s", link]]) };
+  const runner = { parts: { intake, sourceLink: link } } as unknown as RouteRunner;
+  expect(() => handBack([runner], parts as unknown as RuntimeParts)).not.toThrow();
+});

@@ -52,3 +52,14 @@ test("who has given it up opens nothing, also when nothing has to be opened", as
     await expect(opening([open], AbortSignal.abort(gone)).opened).rejects.toBe(gone);
   expect(opens).toBe(0);
 });
+
+test("between two of them others have a turn once the slice is over, and not before", async () => {
+  const turns: string[] = [];
+  const clock = new BoundingClock();
+  const intakes = new Map(["a", "b"].map((id) => [id, { receiver: { open: async () => void turns.push(id) } }]));
+  const slices = { over: false, next: async () => void turns.push("others"), each: () => Promise.resolve() };
+  const parts = { intakes } as unknown as Pick<RuntimeParts, "intakes">;
+  await openReceivers(parts, clock, slices as never, bound());
+  await openReceivers(parts, clock, { ...slices, over: true } as never, bound());
+  expect(turns).toEqual(["a", "b", "a", "others", "b", "others"]);
+});

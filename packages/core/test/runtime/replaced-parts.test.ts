@@ -5,11 +5,14 @@ import { ImpatientClock } from "../support/impatient-clock.ts";
 import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 import { runtimeOf } from "../support/runtime-of.ts";
 
-/** A runtime at work without routes, and the parts of another configuration, whose receiver is as `receiver` says. */
-async function changing(receiver: { open(): Promise<void>; [Symbol.asyncDispose](): Promise<void> }) {
-  const { runtime } = runtimeOf({ empty: true });
-  await runtime.start(bound());
-  const options: MemoryBridgeOptions = {
+interface Opened {
+  open(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A bridge whose receiver is as `receiver` says. */
+function opening(receiver: Opened): MemoryBridgeOptions {
+  return {
     config: (config) => ({
       ...config,
       receivers: config.receivers.map((part) => ({ ...part, transport: "opened" })),
@@ -21,7 +24,13 @@ async function changing(receiver: { open(): Promise<void>; [Symbol.asyncDispose]
       },
     ],
   };
-  return { runtime, next: runtimeOf(options).runtime.parts };
+}
+
+/** A runtime at work without routes, and the parts of another configuration, whose receiver is as `receiver` says. */
+async function changing(receiver: Opened) {
+  const { runtime } = runtimeOf({ empty: true });
+  await runtime.start(bound());
+  return { runtime, next: runtimeOf(opening(receiver)).runtime.parts };
 }
 
 test("a runtime that is stopped while parts are opened closes them before the change is refused, and starts none", async () => {
@@ -53,6 +62,28 @@ test("parts that can be neither opened nor closed are refused with both errors, 
     errors: [{ message: "the port is taken" }, { message: "refuses to close" }],
   });
   expect([runtime.running, runtime.parts]).toEqual([true, before]);
+  await runtime.stop();
+});
+
+test("a start that is overtaken by a stop while its receivers open is refused, and does not run after that", async () => {
+  const open = Promise.withResolvers<void>();
+  const { runtime } = runtimeOf(opening({ open: () => open.promise, async [Symbol.asyncDispose]() {} }));
+  const start = runtime.start(bound()).catch((error: unknown) => error);
+  const stopped = runtime.stop();
+  open.resolve();
+  expect(await start).toMatchObject({ message: "the runtime was stopped while it started" });
+  await stopped;
+  expect(runtime.running).toBe(false);
+});
+
+test("parts are replaced by one change at a time: a second one is refused, and the first goes on", async () => {
+  const open = Promise.withResolvers<void>();
+  const { runtime, next } = await changing({ open: () => open.promise, async [Symbol.asyncDispose]() {} });
+  const change = runtime.adopt(next, bound());
+  await expect(runtime.retire(next)).rejects.toThrow("the parts of the runtime are being replaced already");
+  open.resolve();
+  await change;
+  expect(runtime.parts).toBe(next);
   await runtime.stop();
 });
 

@@ -15,3 +15,13 @@ test("a bug that not even the failure of its message holds for is the route's fa
   await runner.route.inject(message, bound()).catch(() => {});
   expect(runner.failures).toEqual([{ component: "route r", error: "beyond repair" }]);
 });
+
+test("what has not ended is told by name: the route, or a drain of it", async () => {
+  const [parts] = runtimeOf().runtime.parts.routes.values();
+  using runner = new RouteRunner(parts!, silentLogger);
+  runner.start();
+  expect(runner.running).toEqual(["route r"]);
+  runner.cancel();
+  await runner.join();
+  expect(runner.running).toEqual([]);
+});

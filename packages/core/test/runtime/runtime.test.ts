@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { BridgeError, type TransportPlugin } from "@bridge/ports";
 import { openMemoryLeases } from "@bridge/memory";
 import { describe, expect, test } from "vitest";
+import { BoundingClock } from "../support/bounding-clock.ts";
 import { turn } from "../support/fake-clock.ts";
 import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 import { runtimeOf } from "../support/runtime-of.ts";
@@ -218,6 +219,37 @@ describe("spec 3.3: a stop error names the failing phase", () => {
       /background components \(still running at the deadline: receiver in\)/,
     );
   }, 20_000);
+});
+
+test("what works in the background has until the end of `drain_timeout` to end, and has not failed before", async () => {
+  const clock = new BoundingClock();
+  const end = Promise.withResolvers<void>();
+  const { runtime } = runtimeOf({
+    clock,
+    drainTimeoutMs: 600_000,
+    config: (config) => ({ ...config, receivers: config.receivers.map((part) => ({ ...part, transport: "slow" })) }),
+    transports: (memory) => [
+      {
+        type: "slow",
+        receiver: {
+          ...memory.receiver!,
+          create: () => ({
+            receive: () => ({
+              [Symbol.asyncIterator]: () => ({
+                next: () => end.promise.then(() => ({ done: true as const, value: undefined })),
+              }),
+            }),
+            async [Symbol.asyncDispose]() {},
+          }),
+        },
+      },
+    ],
+  });
+  await runtime.start(bound());
+  const stopped = runtime.stop();
+  await clock.advance(590_000);
+  end.resolve();
+  await expect(stopped).resolves.toBeUndefined();
 });
 
 const idle = {

@@ -101,3 +101,20 @@ test("a standby whose route is to send under the lease from now on asks for noth
   await turn();
   expect([role(b), asksFor(b, "q2"), hub.link("plant-b q2", "source").connections]).toEqual(["standby", [true, 0], 2]);
 });
+
+test("a standby asks a source for everything as soon as one of its routes may send, and nothing of another source", async () => {
+  const shared = (config: BridgeConfig): BridgeConfig => {
+    const both = withAnother(overAQueue(config));
+    const receiver = both.receivers[1]!;
+    return {
+      ...both,
+      receivers: [...both.receivers, { ...receiver, id: "in3", sessionId: "q2" }],
+      routes: [...both.routes, { ...both.routes[0]!, id: "r3", receiverId: "in3" }],
+    };
+  };
+  await using stage = await pair({ config: shared });
+  const { clock, a, b } = stage;
+  await clock.until(() => level(a) === "full" && asksFor(b, "q2")[0] && asksFor(b, "q")[0]);
+  await clock.advance(MEANWHILE_MS);
+  expect([role(b), asksFor(b, "q"), asksFor(b, "q2")]).toEqual(["standby", [true, 0], [true, 1]]);
+});
