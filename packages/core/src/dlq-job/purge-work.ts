@@ -29,6 +29,8 @@ export class PurgeWork implements JobWork {
   #isUnderWay = false;
   readonly #asked = new AskedEntries();
   #atOnce: number = PAGE.limit;
+  /** So many had a former owner moved that are not counted and have not come up; `undefined` until the trash was asked. */
+  #uncounted: number | undefined;
   /** An answer was lost, or the job had another owner: what has been done may be more than is counted. */
   #isUnsure = true;
   #countTries = 0;
@@ -87,6 +89,7 @@ export class PurgeWork implements JobWork {
   /** One page; how many entries it was, or `undefined` when it was the last. */
   async #purge(): Promise<number | undefined> {
     const { job, store } = this.#run;
+    this.#uncounted ??= await this.#movedBefore();
     const limit = Math.max(1, Math.min(this.#atOnce, Math.floor(job.settings.rate)));
     const page = await this.#bounded((signal) =>
       store.page(setQuery(job), { ...PAGE, limit, order: "oldest", after: job.cursor }, signal),
@@ -95,8 +98,8 @@ export class PurgeWork implements JobWork {
     const within = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
     const isEnd = page.next === undefined || within.length < page.entries.length;
     this.#count(this.#asked.takeGone(within, isEnd ? undefined : page.next), []);
-    const heads = within.slice(0, roomOf(this.#run.job));
-    const isLast = isEnd || heads.length < within.length;
+    const heads = within.slice(0, this.#room);
+    const isWhole = heads.length === within.length;
     // One that is being redriven belongs to whoever does: taken back later, it would be there although it is delivered.
     const free = heads.filter(({ id }) => !this.#run.parts.busy.has(id));
     const again = this.#asked.add(free);
@@ -104,13 +107,13 @@ export class PurgeWork implements JobWork {
     // What an index still shows of an earlier call is gone by that one.
     const isMine = ({ id }: DeadLetterHead): boolean => gone.has(id) || again.has(id);
     this.#asked.answered(free);
-    this.#count(
-      heads.filter(isMine),
-      heads.filter((head) => !isMine(head)),
-    );
-    const last = page.next ?? heads.at(-1);
+    const others = heads.filter((head) => !isMine(head));
+    this.#count(heads.filter(isMine), others);
+    // An index may still show what a former owner has moved.
+    this.#uncounted = Math.max(0, this.#uncounted - others.length);
+    const last = isWhole ? (page.next ?? heads.at(-1)) : heads.at(-1);
     if (last !== undefined) this.#run.job = { ...this.#run.job, cursor: positionOf(last) };
-    if (!isLast) return heads.length;
+    if (isWhole ? !isEnd : this.#room > 0) return heads.length;
     await this.#countMoved();
     this.#run.complete();
     return undefined;
@@ -129,6 +132,19 @@ export class PurgeWork implements JobWork {
     // What is purged late is kept a little longer, so that an undo that is asked for in time finds all of it.
     const until = Math.max(undoUntil, parts.clock.now() + (job.undoWithinMs ?? 0));
     return this.#bounded((signal) => trash.move(ids, job.id, until, signal), withinMs);
+  }
+
+  /** Never more than the plan has shown: of clocks that differ, entries may join that failed after it. What was not counted is not bounded. */
+  get #room(): number {
+    const { plan, total, counts } = this.#run.job;
+    return plan.exact ? Math.max(0, total - doneOf(counts) - (this.#uncounted ?? 0)) : Number.POSITIVE_INFINITY;
+  }
+
+  /** How many a former owner of the job had moved when it was killed or stood still, without storing that. */
+  async #movedBefore(): Promise<number> {
+    const { undoUntil, counts, plan } = this.#run.job;
+    if (undoUntil === undefined || !plan.exact) return 0;
+    return Math.max(0, ((await this.#trashed(Number.MAX_SAFE_INTEGER)) ?? 0) - counts.succeeded);
   }
 
   /** What this job has moved without being told, as its owner was killed or an answer lost, is in its batch of the trash. */
@@ -271,11 +287,6 @@ export class PurgeWork implements JobWork {
     const both = AbortSignal.any([cut, limit.signal]);
     return await orAborted(work(both), both);
   }
-}
-
-/** Never more than the plan has shown: of clocks that differ, entries may join that failed after it. What was not counted is not bounded. */
-function roomOf({ plan, total, counts }: Job): number {
-  return plan.exact ? Math.max(0, total - doneOf(counts)) : Number.POSITIVE_INFINITY;
 }
 
 /** What an undo has taken out of the trash. */

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
+import type { Job } from "../../src/dlq-job/job.ts";
 import type { JobOrder } from "../../src/dlq-job/jobs.ts";
 import { AT_ONCE, begun, entryOf, fill, orderOf, started, stored, until } from "./job-bridge.ts";
 
@@ -205,6 +206,49 @@ describe("operators 3.3: of a store that does the work and whose answers are los
     await jobs.start(job.id, { planHash: job.plan.hash }, bound());
     expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 300, skipped: 0 });
     await supervisor.shutdown();
+  });
+});
+
+describe("operators 3.1: an owner was killed before it could tell what it has moved", () => {
+  /** A purge of 300 entries, of which a former owner has moved 120; the next one begins. */
+  async function takenOver(bridge: MemoryBridge, meanwhile: (createdAt: number) => Promise<void>): Promise<Job> {
+    const { supervisor, dlq, clock } = bridge;
+    await clock.advance(1_000_000);
+    await fill(dlq, 300, (nth) => ({ failedAt: clock.now() - 1_000 + nth }));
+    const { job } = await supervisor.jobs().plan(orderOf(PURGE), bound());
+    const ids = (await stored(dlq)).toSorted().slice(0, 120);
+    await dlq.admin?.trash?.move(ids, job.id, clock.now() + 3_600_000, bound());
+    await meanwhile(job.createdAt);
+    await supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound());
+    return until(bridge, job.id, "completed");
+  }
+
+  test("the next one takes no more than the plan has shown, whatever has joined its set", async () => {
+    const bridge = await withTrash();
+    const { counts } = await takenOver(bridge, async (createdAt) => {
+      for (let nth = 300; nth < 360; nth++) await bridge.dlq.put(entryOf(nth, { failedAt: createdAt - 1 }), bound());
+    });
+    expect(counts).toMatchObject({ succeeded: 300, skipped: 0 });
+    expect(await stored(bridge.dlq)).toHaveLength(60);
+    await bridge.supervisor.shutdown();
+  });
+
+  test("an index that still shows what was moved keeps it from none of the others", async () => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+    let shown: Awaited<ReturnType<DlqStore["page"]>> | undefined;
+    const page: DlqStore["page"] = async (query, request, signal) => {
+      const now = await dlq.page(query, request, signal);
+      return request.after === undefined ? (shown ??= now) : now;
+    };
+    const bridge = await started({
+      clock,
+      dlq: { ...dlq, page, [Symbol.asyncDispose]: () => dlq[Symbol.asyncDispose]() },
+    });
+    const { counts } = await takenOver(bridge, async () => {});
+    expect(counts).toMatchObject({ succeeded: 300, skipped: 0 });
+    expect([shown?.entries.length, await stored(dlq)]).toEqual([300, []]);
+    await bridge.supervisor.shutdown();
   });
 });
 
