@@ -17,8 +17,9 @@ function redrive(
 ): void {
   for (const { number } of entries.values()) auditor.letters.redriven(number);
   supervisor.redrive([...entries.keys()]).then(
-    ({ redriven }) => {
-      if (owner.alive) auditor.letters.redriveCount += redriven;
+    ({ errors }) => {
+      const failed = new Set(errors.map(({ id }) => id));
+      if (owner.alive) auditor.letters.toldRedriven([...entries.keys()].filter((id) => !failed.has(id)));
     },
     () => {},
   );

@@ -86,7 +86,7 @@ export class Singles {
     const isHere = spell !== undefined && spell > 0 && auditor.jobs.letters.spellOf(id) === spell;
     switch (told.kind) {
       case "redriven":
-        auditor.letters.redriveCount++;
+        auditor.letters.toldRedriven([id]);
         if (isHere) this.#violated(instance, `${id} is redriven, and is still there`);
         if (plan.bindings.every((binding) => !auditor.standings.of(number, binding).accepted))
           this.#violated(instance, `${id} is redriven, and no target has it`);
