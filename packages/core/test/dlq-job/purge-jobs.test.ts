@@ -1,5 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type DlqStore } from "@bridge/ports";
+import { BridgeError, type DeadLetterPage, type DlqStore } from "@bridge/ports";
 import { RecentFacets } from "@bridge/ports/internal";
 import { describe, expect, test } from "vitest";
 import { progressOf } from "../../src/dlq-job/progress.ts";
@@ -236,7 +236,7 @@ describe("operators 3.1: an owner was killed before it could tell what it has mo
   test("an index that still shows what was moved keeps it from none of the others", async () => {
     const clock = new FakeClock();
     const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
-    let shown: Awaited<ReturnType<DlqStore["page"]>> | undefined;
+    let shown: DeadLetterPage | undefined;
     const page: DlqStore["page"] = async (query, request, signal) => {
       const now = await dlq.page(query, request, signal);
       return request.after === undefined ? (shown ??= now) : now;
