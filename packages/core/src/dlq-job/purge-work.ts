@@ -29,7 +29,7 @@ export class PurgeWork implements JobWork {
   #isUnderWay = false;
   readonly #asked = new AskedEntries();
   #atOnce: number = PAGE.limit;
-  /** So many had a former owner moved that are not counted and have not come up; `undefined` until the trash was asked. */
+  /** Entries that a former owner moved and did not count, and that no page has shown since; `undefined` until the trash was asked. */
   #uncounted: number | undefined;
   /** An answer was lost, or the job had another owner: what has been done may be more than is counted. */
   #isUnsure = true;
@@ -142,9 +142,9 @@ export class PurgeWork implements JobWork {
 
   /** How many a former owner of the job had moved when it was killed or stood still, without storing that. */
   async #movedBefore(): Promise<number> {
-    const { undoUntil, counts, plan } = this.#run.job;
+    const { undoUntil, counts, plan, total } = this.#run.job;
     if (undoUntil === undefined || !plan.exact) return 0;
-    return Math.max(0, ((await this.#trashed(Number.MAX_SAFE_INTEGER)) ?? 0) - counts.succeeded);
+    return Math.max(0, ((await this.#trashed(total)) ?? 0) - counts.succeeded);
   }
 
   /** What this job has moved without being told, as its owner was killed or an answer lost, is in its batch of the trash. */

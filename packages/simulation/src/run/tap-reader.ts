@@ -159,7 +159,7 @@ export class TapReader {
     const { instance, time } = this.#options;
     const { readsMs = 0 } = this.#planned;
     const { durationMs = 300_000 } = this.#planned.options;
-    // Who comes back late is given what was left at the end, and hears only the next time that it is over.
+    // A reader who comes back late is first given what was left, and hears at the next read that it is over.
     const latest = (durationMs + 2 * readsMs) * (1 + DRIFT) + LATE_MS;
     time.at(time.now + latest, () => {
       const stood = instance.owner.frozen !== undefined || instance.thawedAt > this.#openedAt;

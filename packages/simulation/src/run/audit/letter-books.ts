@@ -9,7 +9,7 @@ export class LetterBooks {
   readonly #allowances: Allowances;
   /** Dead letters that were deleted. */
   deletions = 0;
-  /** Those of which it was told that they are redriven. */
+  /** Those that redrives say they have redriven. */
   readonly #toldRedriven: string[] = [];
 
   constructor(ledger: Ledger, allowances: Allowances) {
@@ -33,7 +33,7 @@ export class LetterBooks {
     this.#ledger.of(number).redrives++;
   }
 
-  /** Who has asked for dead letters to be redriven is told that of these. */
+  /** A redrive has answered that these are redriven. */
   toldRedriven(ids: Iterable<string>): void {
     this.#toldRedriven.push(...ids);
   }
@@ -68,7 +68,7 @@ export class LetterBooks {
   }
 
   close(): void {
-    // Of several who ask for one at once, at instances that share an outbox, each is told so: nobody can tell whose record it was.
+    // Instances that share an outbox cannot tell whose record delivered an entry: everyone who redrives it counts it.
     const isShared = this.#ledger.plan.outbox?.shared === true;
     const told = isShared ? new Set(this.#toldRedriven).size : this.#toldRedriven.length;
     if (told > this.deletions)
