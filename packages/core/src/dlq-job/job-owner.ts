@@ -1,14 +1,16 @@
 import { BridgeError, type Clock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
+import { BatchWork } from "./batch-work.ts";
 import { ACTIVE_STATES, ENDED_STATES, isOver, type Job } from "./job.ts";
 import { JobBook, type KeptJob } from "./job-book.ts";
 import { JobHold } from "./job-hold.ts";
 import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
-import { JobRun } from "./job-run.ts";
+import { JobRun, type JobWork } from "./job-run.ts";
 import { moved, obeyed } from "./job-state.ts";
 import { isExpired } from "./plan-expiry.ts";
-import { PurgeWork } from "./purge-work.ts";
+import { PurgeBatches } from "./purge-batches.ts";
 import { RedriveWork } from "./redrive-work.ts";
+import { UndoBatches } from "./undo-batches.ts";
 
 /** How often jobs are looked for where there are no leases. */
 const LOOK_MS = 2_000;
@@ -199,7 +201,7 @@ export class JobOwner {
     this.#adopted(kept.job, job);
     const written = { job, revision: kept.revision + 1, isReadable: true };
     const hold = new JobHold({ book, kept: written, holder, clock: this.#clock, ttlMs: () => this.#ttlMs() });
-    const work = (run: JobRun) => (job.kind === "purge" ? new PurgeWork(run) : new RedriveWork(run));
+    const work = (run: JobRun) => workOf(run, job);
     const run = new JobRun({ parts: this.#parts, store, hold, work }, this.#leaving.signal, this.#cut.signal);
     const ended = run.run().finally(() => {
       this.#runs.delete(job.id);
@@ -236,6 +238,12 @@ export class JobOwner {
     const bounded = AbortSignal.any([this.#leaving.signal, limit.signal]);
     return await orAborted(trash.count(TRASH_CAP, bounded), bounded);
   }
+}
+
+function workOf(run: JobRun, { kind, state }: Job): JobWork {
+  if (kind === "redrive") return new RedriveWork(run);
+  const Kind = state === "undoing" ? UndoBatches : PurgeBatches;
+  return new BatchWork(run, (calls) => new Kind(run, calls));
 }
 
 /** As many may have been in flight as there might: what was delivered last and not deleted yet may be sent again. */

@@ -1,0 +1,122 @@
+import { BridgeError } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
+import { doneOf, type Job } from "./job.ts";
+import type { JobRun, JobWork } from "./job-run.ts";
+
+const MOST_AT_ONCE = 500;
+/** A store that does not answer in time is asked for less at once, down to so many. */
+const LEAST_AT_ONCE = 10;
+const CALL_TIMEOUT_MS = 20_000;
+/** Settings and requests are looked at so often while it waits for its rate. */
+const LOOK_MS = 1_000;
+
+/** What is done batch by batch. */
+export interface Batches {
+  /** One batch: how many entries of the rate it was, or `undefined` when it was the last. */
+  next(): Promise<number | undefined>;
+  /** A call has failed: what was asked for may have been done all the same. */
+  failed?(): void;
+}
+
+/** A store, as it is asked for a batch. */
+export interface BatchCalls {
+  /** Entries of one call. */
+  readonly atOnce: number;
+  /** Makes a call, which fails when it takes longer than `withinMs` (20 s at most, the default). */
+  bounded<Result>(work: (signal: AbortSignal) => Promise<Result>, withinMs?: number): Promise<Result>;
+  /** Waits until the store may know more. */
+  pause(): Promise<void>;
+}
+
+/** Works through the entries of a job batch by batch, at its rate. */
+export class BatchWork implements JobWork, BatchCalls {
+  readonly #run: JobRun;
+  readonly #batches: Batches;
+  #woken = new AbortController();
+  #isUnderWay = false;
+  #atOnce = MOST_AT_ONCE;
+
+  constructor(run: JobRun, batches: (calls: BatchCalls) => Batches) {
+    this.#run = run;
+    this.#batches = batches(this);
+  }
+
+  get atOnce(): number {
+    return this.#atOnce;
+  }
+
+  async work(): Promise<void> {
+    for (;;) {
+      this.#run.haltIfNotWritable();
+      if (!this.#run.goesOn) return;
+      if (!this.#run.hold.isSure) {
+        await this.pause();
+        continue;
+      }
+      const beganAt = this.#run.parts.clock.monotonic();
+      this.#isUnderWay = true;
+      let done: number | undefined;
+      try {
+        done = await this.#batches.next();
+        this.#atOnce = Math.min(MOST_AT_ONCE, this.#atOnce * 2);
+      } catch (thrown) {
+        this.#batches.failed?.();
+        this.#atOnce = Math.max(LEAST_AT_ONCE, Math.floor(this.#atOnce / 2));
+        if (this.#run.cut.aborted) return;
+        this.#run.parts.logger.warn("a purge could not go on: it is tried again", {
+          job_id: this.#run.job.id,
+          error: BridgeError.from(thrown).message,
+        });
+        await this.pause();
+        continue;
+      } finally {
+        this.#isUnderWay = false;
+      }
+      if (done === undefined) return;
+      await this.#pace(beganAt, done);
+    }
+  }
+
+  async settled(): Promise<void> {}
+
+  current(): Job {
+    const { job } = this.#run;
+    return { ...job, total: Math.max(job.total, doneOf(job.counts)), inFlight: this.#isUnderWay ? 1 : 0 };
+  }
+
+  wake(): void {
+    this.#woken.abort();
+  }
+
+  /** So that entries go at the rate, as it stands by then. */
+  async #pace(beganAt: number, done: number): Promise<void> {
+    const { clock } = this.#run.parts;
+    for (;;) {
+      const dueAt = beganAt + (done * 1_000) / this.#run.job.settings.rate;
+      const waitMs = dueAt - clock.monotonic();
+      if (waitMs <= 0 || !this.#run.goesOn || this.#run.job.requested !== undefined) break;
+      await this.pause(Math.min(LOOK_MS, waitMs));
+    }
+    // A store may answer within one turn, and others want to be served, too.
+    await new Promise<void>((resolve) => clock.turn(resolve));
+  }
+
+  async pause(ms = LOOK_MS): Promise<void> {
+    this.#woken = new AbortController();
+    await this.#run.parts.clock.delay(Math.max(1, Math.ceil(ms)), this.#woken.signal).catch(() => {});
+  }
+
+  async bounded<Result>(
+    work: (signal: AbortSignal) => Promise<Result>,
+    withinMs: number = CALL_TIMEOUT_MS,
+  ): Promise<Result> {
+    const { parts, cut } = this.#run;
+    using limit = deadline(
+      parts.clock,
+      Math.min(withinMs, CALL_TIMEOUT_MS),
+      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
+    );
+    const both = AbortSignal.any([cut, limit.signal]);
+    return await orAborted(work(both), both);
+  }
+}
