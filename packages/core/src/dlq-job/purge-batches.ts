@@ -89,7 +89,8 @@ export class PurgeBatches implements Batches {
   async #countMoved(): Promise<void> {
     const { undoUntil, counts, total } = this.#run.job;
     const isWhole = counts.skipped === 0 && doneOf(counts) >= total;
-    if (undoUntil !== undefined && !isWhole) this.#trash.countMoved((await this.#trash.count(Number.MAX_SAFE_INTEGER)) ?? 0);
+    if (undoUntil !== undefined && !isWhole)
+      this.#trash.countMoved((await this.#trash.count(Number.MAX_SAFE_INTEGER)) ?? 0);
   }
 
   #count(done: readonly DeadLetterHead[], others: readonly DeadLetterHead[]): void {

@@ -1,6 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
-import { type Logger, type LogFields, type ReceiverContext, silentLogger } from "@bridge/ports";
+import type { LogFields, ReceiverContext } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import { fieldLogger } from "../support/field-logger.ts";
 import type { MemoryBridgeOptions } from "../support/memory-bridge.ts";
 import { partsOf } from "../support/parts-of.ts";
 import { RecordingTracer } from "../support/recording-tracer.ts";
@@ -36,15 +37,11 @@ test("managed are the sessions of managed bindings, and of those only", () => {
 
 describe("what a receiver is built with", () => {
   /** What a receiver has read of its context while it was created. */
-  function builtWith(options: MemoryBridgeOptions): { readonly maxInFlight: number; readonly fields: LogFields[] } {
-    const fields: LogFields[] = [];
-    const logger: Logger = {
-      ...silentLogger,
-      child: (own) => {
-        fields.push(own);
-        return logger;
-      },
-    };
+  function builtWith(options: MemoryBridgeOptions): {
+    readonly maxInFlight: number;
+    readonly fields: readonly LogFields[];
+  } {
+    const { logger, fields } = fieldLogger();
     let maxInFlight = 0;
     partsOf({
       ...options,

@@ -1,22 +1,16 @@
 import { createRegistry, type ProcessorConfig, type SenderConfig } from "@bridge/config";
-import { type Logger, type LogFields, type Seams, type Sender, silentLogger } from "@bridge/ports";
+import type { LogFields, Seams, Sender } from "@bridge/ports";
 import { memoryDlq } from "@bridge/dlq-memory";
 import { expect, test } from "vitest";
 import { PluginParts } from "../../src/runtime/plugin-parts.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { fieldLogger } from "../support/field-logger.ts";
 
 const config = { id: "own", transport: "unheard-of", type: "unheard-of", options: {} };
 
 /** Seams whose loggers say which fields they were made with. */
-function watchedSeams(): { readonly seams: Seams; readonly fields: LogFields[] } {
-  const fields: LogFields[] = [];
-  const logger: Logger = {
-    ...silentLogger,
-    child: (own) => {
-      fields.push(own);
-      return logger;
-    },
-  };
+function watchedSeams(): { readonly seams: Seams; readonly fields: readonly LogFields[] } {
+  const { logger, fields } = fieldLogger();
   return { seams: { clock: new FakeClock(), random: { next: () => 0.5, id: () => "id" }, logger }, fields };
 }
 
