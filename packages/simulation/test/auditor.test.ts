@@ -7,8 +7,8 @@ const DELIVERED = { kind: "accept", outcome: "delivered", envelopeId: "m-0" } as
 
 /** One message to one binding, published and handed out. */
 function auditing(changes: Partial<Plan> = {}): Auditor {
-  const { outbox: _, ...drawn } = draw(1);
-  const { loanMs: __, ...broker } = drawn.broker;
+  const { outbox: _, looksAt: __, ...drawn } = draw(1);
+  const { loanMs: ___, ...broker } = drawn.broker;
   const own = { bindings: ["out"], messages: [{ number: 0, at: 0 }], drops: false, maxReplayAttempts: 3 };
   const plan = { ...drawn, ...own, broker };
   const auditor = new Auditor({ ...plan, ...changes });
@@ -331,6 +331,20 @@ test("what is filtered out is dropped, unless it is to be kept, and only when a 
     if (said) auditor.source.filtered(0);
     auditor.source.settles(0, { ...DELIVERED, outcome: "filtered" }, false);
     expect(auditor.violations).toHaveLength(said && !keepsFiltered ? 0 : 1);
+  }
+});
+
+test("what lacks the header that an address or a resolver needs goes to the DLQ, and so does what is hardly a message", () => {
+  for (const [dress, looksAt, isSent] of [
+    ["bare", "address", false],
+    ["bare", undefined, true],
+    ["headed", "rules", true],
+    ["forged", "header_map", true],
+    ["crowded", undefined, false],
+  ] as const) {
+    const auditor = auditing({ messages: [{ number: 0, at: 0, dress }], ...(looksAt && { looksAt }) });
+    auditor.letters.kept(letter, 0);
+    expect(auditor.violations).toHaveLength(isSent ? 1 : 0);
   }
 });
 

@@ -1,14 +1,17 @@
 import type { SourceMessage } from "@bridge/ports";
-import type { PlannedMessage } from "../plan/plan.ts";
+import type { Plan, PlannedMessage } from "../plan/plan.ts";
+import { dressed, isNoDress } from "./dressed.ts";
 
 /** The first moment of 2026: when a run begins, as clocks that are right have it. */
 export const EPOCH = 1_767_225_600_000;
 
 /** What a source hands out. */
-export function publication({ number, id = `m-${number}`, key, form, expiresAt }: PlannedMessage): SourceMessage {
+export function publication(message: PlannedMessage): SourceMessage {
+  const { number, id = `m-${number}`, key, form, expiresAt, dress } = message;
   return {
     id,
     subject: "simulated",
+    ...dressed(dress),
     payload: formed(new TextEncoder().encode(String(number)), form) as Uint8Array,
     ...(key !== undefined && { orderingKey: `key ${key}` }),
     ...(expiresAt !== undefined && { expiresAt: EPOCH + expiresAt }),
@@ -36,7 +39,13 @@ function copied(bytes: Uint8Array, buffer: ArrayBufferLike): Uint8Array {
   return copy;
 }
 
-/** Whether it is no payload, so that a target never gets it. */
-export function isUnsound({ form }: PlannedMessage): boolean {
-  return form === "text" || form === "buffer";
+/** Whether it is no message, or lacks what it needs to be sent, so that a target never gets it. */
+export function isUnsound(message: PlannedMessage, looksAt: Plan["looksAt"]): boolean {
+  const { form, dress } = message;
+  return form === "text" || form === "buffer" || isNoDress(dress) || hasNoTarget(message, looksAt);
+}
+
+/** Whether it lacks the header that an address or a resolver needs. */
+export function hasNoTarget({ dress = "bare", inject }: PlannedMessage, looksAt: Plan["looksAt"]): boolean {
+  return looksAt !== undefined && inject === undefined && dress === "bare";
 }

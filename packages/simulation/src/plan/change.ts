@@ -1,4 +1,5 @@
 import type { BridgeDocument } from "@bridge/config";
+import { withBindings } from "./looks-at.ts";
 
 /**
  * What an operator changes in the document of an instance. `policy` and `rate` change numbers. The others concern where its
@@ -89,7 +90,12 @@ function routesAfter(routes: readonly Route[], change: Change): Route[] {
     case "renamed":
       return routes.map((route) => ({ ...route, id: `${route.id}${RENAMED}` }));
     case "bindings-renamed":
-      return routes.map((route) => ({ ...route, bindings: (route.bindings ?? []).map((id) => `${id}${RENAMED}`) }));
+      return routes.map((route) =>
+        withBindings(
+          route,
+          (route.bindings ?? []).map((id) => `${id}${RENAMED}`),
+        ),
+      );
     case "removed":
       return [];
     case "readdressed":

@@ -1,5 +1,6 @@
 import { Dice } from "../dice.ts";
 import { drawChange, drawOtherChange, withOtherChanges } from "./draw-changes.ts";
+import { withDress } from "./draw-dress.ts";
 import { withDocuments } from "./draw-documents.ts";
 import { drawFaults } from "./draw-faults.ts";
 import { drawBroker, drawCallers, drawMany, drawOutbox, drawPolicies } from "./draw-habits.ts";
@@ -55,7 +56,7 @@ export function draw(seed: number): Plan {
   });
   const isLate = outbox !== undefined && dice.fork("late leases").chance(0.4);
   const wrong = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
-  const plan: Plan = {
+  const drawn: Plan = {
     seed,
     document: documentOf(dice.fork("document"), {
       bindings,
@@ -99,6 +100,7 @@ export function draw(seed: number): Plan {
     instances: many.instances,
     calmAt: Math.max(spanMs, ...faults.map(({ at, forMs }) => at + forMs)),
   };
+  const plan = withDress(dice.fork("dress"), drawn);
   const parts = { outbox: outbox !== undefined, jobs };
   // Nobody empties the outbox of an instance that may not send.
   const others = { ...parts, outbox: parts.outbox && !(leasesTargets && many.instances > 1) };

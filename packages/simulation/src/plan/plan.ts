@@ -1,6 +1,7 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import type { Change } from "./change.ts";
+import type { LooksAt } from "./looks-at.ts";
 import type { DocumentHabits, PlannedCommit } from "./planned-commit.ts";
 import type { JobAsk, PlannedJob } from "./planned-job.ts";
 import type { Look } from "./planned-look.ts";
@@ -13,6 +14,25 @@ export interface Inject {
   /** It is given up after this. Default: never. */
   readonly patienceMs?: number;
 }
+
+/**
+ * What a message has besides its payload: no headers or some, or beside them something odd. With what is `forged` or `doubled` it can be
+ * sent: a header of the bridge's own, which is left out, or one name twice. The others are no message: half a character in a text or in a
+ * header, a subject or headers that are too long or too many, and what is of another type.
+ */
+export type Dress =
+  | "bare"
+  | "headed"
+  | "forged"
+  | "doubled"
+  | "half"
+  | "lost half"
+  | "long"
+  | "crowded"
+  | "heavy"
+  | "number"
+  | "list"
+  | "never";
 
 /** A message that a source publishes, or an operator injects. */
 export interface PlannedMessage {
@@ -33,6 +53,8 @@ export interface PlannedMessage {
   readonly id?: string;
   /** What its payload is: bytes that others can change, or none. Default: bytes. */
   readonly form?: "text" | "buffer" | "shared" | "resizable";
+  /** What it has besides its payload. Default: a subject. */
+  readonly dress?: Dress;
   /** When it may be sent no more, by clocks that are right. */
   readonly expiresAt?: number;
   /** A processor filters it out. */
@@ -188,6 +210,8 @@ export interface Plan {
   /** How many messages go through each second, at the least of its limits. */
   readonly rate?: number;
   readonly messages: readonly PlannedMessage[];
+  /** What needs a header of each message. Default: nothing does. */
+  readonly looksAt?: LooksAt;
   readonly faults: readonly Fault[];
   readonly broker: BrokerHabits;
   /** When the messages come from callers. */

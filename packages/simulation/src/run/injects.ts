@@ -1,4 +1,5 @@
 import { OperationError } from "@bridge/core";
+import { KIND } from "../plan/looks-at.ts";
 import type { Inject } from "../plan/plan.ts";
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
@@ -30,7 +31,7 @@ export class Injects {
     instance.asked(() => {
       const routeId = supervisor.config().routes[0]?.id ?? "none";
       const patience = new AbortController();
-      const message = { id: `m-${number}`, payload: new TextEncoder().encode(String(number)) };
+      const message = { id: `m-${number}`, headers: KIND, payload: new TextEncoder().encode(String(number)) };
       trace.add(`an operator injects ${number} at ${name}`);
       auditor.injects.asked(number);
       this.#waiting.set(number, instance);

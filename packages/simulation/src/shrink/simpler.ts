@@ -1,3 +1,4 @@
+import { withBindings } from "../plan/looks-at.ts";
 import { type Fault, lastEnd, type Plan, type PlannedMessage } from "../plan/plan.ts";
 
 /** With these messages only, which are numbered anew. */
@@ -54,7 +55,7 @@ function withBinding(plan: Plan, binding: string): Plan {
     document: {
       ...rest,
       bindings: (bindings ?? []).filter(({ id }) => id === binding),
-      routes: (routes ?? []).map((route) => ({ ...route, dispatch_mode: "single", bindings: [binding] })),
+      routes: (routes ?? []).map((route) => ({ ...withBindings(route, [binding]), dispatch_mode: "single" })),
     },
   };
 }

@@ -80,7 +80,7 @@ export class Allowances {
 
   #isUnsound({ number }: Known): boolean {
     const message = this.#ledger.plan.messages[number];
-    return message !== undefined && isUnsound(message);
+    return message !== undefined && isUnsound(message, this.#ledger.plan.looksAt);
   }
 
   /** Others that have its id: what one of them counts as attempts counts for all, and the outbox takes the first only. */

@@ -9,7 +9,7 @@ export interface Standing {
   readonly accepted: boolean;
   /** The DLQ has it, or had it when an operator deleted that. */
   readonly kept: boolean;
-  /** It has come into the outbox. */
+  /** It has come into the outbox, itself or as a redrive of it. */
   readonly record: boolean;
   /** An attempt has failed: a send, or, without a binding, a processor. */
   readonly failed: boolean;
@@ -43,7 +43,7 @@ export class Standings {
     return {
       accepted: (at?.accepted ?? 0) > 0,
       kept: isKept(known, binding),
-      record: at?.record !== undefined,
+      record: at?.record !== undefined || (at?.replays ?? 0) > 0,
       failed: (binding === "" ? known.stumbled : (at?.failed ?? 0)) > 0,
       droppable: allowances.mayBeDropped(known, binding),
       redriven: known.redrives > 0 || jobs.documents.some(({ kind }) => kind === "redrive"),
