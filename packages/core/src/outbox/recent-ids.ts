@@ -18,7 +18,6 @@ export class RecentIds {
 
   /** Whether there is one whose time is not over. */
   get some(): boolean {
-    if (this.#until.size === 0) return false;
     const now = this.#clock.monotonic();
     for (const [id, until] of this.#until) {
       if (until > now) return true;
@@ -38,6 +37,7 @@ export class RecentIds {
   }
 
   delete(id: string): void {
+    // Of each record that ends this is asked.
     if (this.#until.size > 0) this.#until.delete(id);
   }
 }

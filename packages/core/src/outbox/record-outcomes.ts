@@ -18,6 +18,11 @@ const STATUS_TIMEOUT_MS = 5_000;
 export class RecordOutcomes {
   readonly #waiters = new Map<string, Set<(outcome: RecordOutcome) => void>>();
 
+  /** Of how many records somebody waits for the end. */
+  get size(): number {
+    return this.#waiters.size;
+  }
+
   ended(id: string, outcome: RecordOutcome): void {
     if (this.#waiters.size === 0) return;
     for (const waiter of this.#waiters.get(id) ?? []) waiter(outcome);

@@ -19,6 +19,16 @@ test("each id is known for a time of its own, or until it is deleted", async () 
   expect(ids.some).toBe(false);
 });
 
+test("what was asked for after its time is over takes no room any more", async () => {
+  const clock = new FakeClock();
+  const ids = new RecentIds(clock);
+  for (const id of ["short", "shorter", "long"]) ids.add(id, id === "long" ? 3_000 : 1_000);
+  await clock.advance(1_000);
+  expect([ids.some, [...ids.ids]]).toEqual([true, ["long"]]);
+  await clock.advance(2_000);
+  expect([ids.some, [...ids.ids]]).toEqual([false, []]);
+});
+
 test("there are never more than ten thousand, and new ones are known when the old ones are over", async () => {
   const clock = new FakeClock();
   const ids = new RecentIds(clock);
