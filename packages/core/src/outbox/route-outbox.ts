@@ -144,7 +144,9 @@ export class RouteOutbox implements Disposable {
     const store = this.#options.parts.outbox();
     const records = outcome.records ?? [];
     const seen = records.some((leg) => leg.disposition === "duplicate");
-    const kept = outcome.disposition === "persisted" || seen ? [] : [{ ...outcome, bindingId: "" }];
+    const inOutbox = outcome.disposition === "persisted" || outcome.disposition === "duplicate";
+    // The gravest of those that ended before, which a duplicate beside it does not make up for.
+    const before = inOutbox ? [] : [{ ...outcome, bindingId: "" }];
     const waiting = AbortSignal.any([signal, this.#over.signal]);
     const legs = await Promise.all(
       records.map(async ({ recordId, bindingId, disposition }): Promise<LegOutcome> => {
@@ -161,7 +163,7 @@ export class RouteOutbox implements Disposable {
       }),
     );
     const failed = outcome.failedBindings.filter((id) => !legs.some((leg) => leg.bindingId === id));
-    const { records: _, ...all } = summarise([...legs, ...kept]);
+    const { records: _, ...all } = summarise([...legs, ...before]);
     return {
       ...all,
       failedBindings: [...all.failedBindings, ...failed],
