@@ -37,7 +37,7 @@ test("an inject that another instance has given up is answered, also when the DL
   await supervisor.shutdown();
 });
 
-test.each<[string, DlqStore["get"], object]>([
+test.each<[string, DlqStore["get"] | undefined, object]>([
   [
     "the mark on the dead letter that was redriven",
     async () => entryOf(1, { marks: { redrives: { count: 1, lastAt: 1, ...FAILED, jobId: "j", jobTry: 2 } } }),
@@ -48,6 +48,7 @@ test.each<[string, DlqStore["get"], object]>([
     async (id) => (id === "e1" ? undefined : entryOf(1, { errorCode: "PAYLOAD_TOO_LARGE", lastError: "too much" })),
     { disposition: "dead_lettered", error: { code: "PAYLOAD_TOO_LARGE", message: "too much" } },
   ],
+  ["that there is no DLQ", undefined, { disposition: "dropped", error: undefined }],
   ["that there is none", async () => undefined, { disposition: "dropped", error: undefined }],
 ])("what another instance has made of a redrive is told by %s", async (_, get, told) => {
   const clock = new FakeClock();
@@ -56,7 +57,7 @@ test.each<[string, DlqStore["get"], object]>([
   const { parts: built } = partsOf({ clock, outbox, deliveryMode: "shared_outbox" });
   const [route] = built.routes.values();
   if (route === undefined) throw new Error("the bridge has no route");
-  const parts = { ...route, dlq: () => ({ ...openMemoryDlq({ maxEntries: 10 }), get }) };
+  const parts = { ...route, dlq: () => get && { ...openMemoryDlq({ maxEntries: 10 }), get } };
   using own = new RouteOutbox({ parts, failures: new Failures(parts) });
   using redriven = own.watchEntry("e1");
   const received = envelopeOf({ headers: { [RESERVED.job]: replayHeader({ jobId: "j", attempt: 2 }) } });

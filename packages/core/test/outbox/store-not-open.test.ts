@@ -16,6 +16,11 @@ test("without its store nobody can tell whether a dead letter is being redriven 
   await expect(outbox.refuseSecondRedrive("e1", bound())).rejects.toMatchObject({ kind: "unavailable" });
 });
 
+test("a store that is not open is not one that takes nothing", () => {
+  using outbox = unopened();
+  expect(outbox.full).toBeUndefined();
+});
+
 test.each(["record", undefined])("without its store nobody can tell how a record ended: %s", async (recordId) => {
   using outbox = unopened();
   const records = [{ bindingId: "out", disposition: "persisted", recordId }] as const;
