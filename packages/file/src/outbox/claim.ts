@@ -21,25 +21,26 @@ export async function claim(
   // What is sent while its end cannot be written is sent again and again.
   if (!file.writable)
     await orAborted(file.write({ frees: true, bytes: 0, run: (statements) => statements.touch() }), signal);
-  for (let more = true; more;) {
-    more = file.read((statements) => {
+  const lookFurther = (): boolean =>
+    file.read((statements) => {
       loans.lapse();
       const lane = lanes.find(routeId, bindingId);
       if (lane === undefined) return false;
-      const now = clock.monotonic();
-      const take = (): void => {
-        lane.queue.take(taken, limit, now);
-        for (const entry of taken.slice(lent.length)) lent.push(loans.lend(entry, lane, loanMs));
-      };
-      take();
+      lane.queue.take(taken, limit, clock.monotonic());
+      for (const entry of taken.slice(lent.length)) lent.push(loans.lend(entry, lane, loanMs));
       if (taken.length === limit || !window.canExtend(lane)) return false;
       window.extend(lane, statements);
-      take();
-      return taken.length < limit && window.canExtend(lane);
+      return true;
     });
-    // A long queue of records that have to wait must not keep the event loop.
-    if (more) await new Promise((resolve) => setImmediate(resolve));
-    if (signal.aborted) break;
+  try {
+    while (lookFurther()) {
+      // A long queue of records that have to wait must not keep the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (signal.aborted) break;
+    }
+  } catch (error) {
+    giveBack(parts, lent);
+    throw error;
   }
   return handOut(parts, lent, signal);
 }
@@ -74,11 +75,8 @@ export async function claimOne(
  * Reads the records; what is too much for one claim goes back, and so does everything when they cannot be read. One that is
  * not as it was written leaves the order of its lane.
  */
-function handOut(
-  { file, loans, window, spoiledRecords, clock }: OutboxParts,
-  taken: readonly Loan[],
-  signal: AbortSignal,
-): OutboxClaim[] {
+function handOut(parts: OutboxParts, taken: readonly Loan[], signal: AbortSignal): OutboxClaim[] {
+  const { file, loans, window, spoiledRecords, clock } = parts;
   const claims: OutboxClaim[] = [];
   const unread: Loan[] = [];
   let seen = 0;
@@ -108,9 +106,13 @@ function handOut(
     }
     return claims;
   } finally {
-    for (const loan of taken.slice(given)) {
-      loans.end(loan);
-      loan.lane.queue.giveBack(loan.entry, clock.monotonic());
-    }
+    giveBack(parts, taken.slice(given));
+  }
+}
+
+function giveBack({ loans, clock }: OutboxParts, lent: readonly Loan[]): void {
+  for (const loan of lent) {
+    loans.end(loan);
+    loan.lane.queue.giveBack(loan.entry, clock.monotonic());
   }
 }

@@ -115,6 +115,8 @@ test("one claim lends only so many bytes", async () => {
   for (let i = 0; i < 12; i++) await store.persist([outboxRecord(`r${i}`, {}, megabyte)], signal);
   const first = await store.claim(CLAIM, signal);
   expect(first).toHaveLength(8);
+  const heads = await store.list({}, { limit: 12, offset: 0 }, signal);
+  expect(heads.filter(({ lent }) => lent).map(({ id }) => id)).toEqual(first.map(({ record }) => record.id));
   const second = await store.claim(CLAIM, signal);
   expect([...first, ...second].map(({ record }) => record.id)).toEqual(Array.from({ length: 12 }, (_, i) => `r${i}`));
 });
