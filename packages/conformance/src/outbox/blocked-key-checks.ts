@@ -79,5 +79,10 @@ export const BLOCKED_KEY_CHECKS = {
     assert.deepEqual(await idsOf({ routeId: "route-0", bindingId: "binding-1" }), [idAt(4)]);
     assert.deepEqual(await idsOf({ routeId: undefined, bindingId: undefined }, 1), [idAt(0)]);
     assert.deepEqual(await idsOf({ routeId: "nothing" }), []);
+    // The binding that was the first to have a record has the youngest of these now.
+    await owner.end(await owner.take(idAt(0)), { kind: "done" });
+    await wait(owner, idAt(6));
+    assert.deepEqual(await idsOf(), [1, 2, 3, 4, 5, 6].map(idAt));
+    assert.deepEqual(await idsOf({}, 2), [1, 2].map(idAt));
   }),
 } as const satisfies Record<string, OutboxCheck>;

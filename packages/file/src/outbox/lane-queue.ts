@@ -73,9 +73,9 @@ export class LaneQueue {
     if (next?.place === "behind") this.#queue(next, now);
   }
 
-  /** The oldest records of ordering keys that are not due yet. */
-  *blockedHeads(now: number): Generator<Entry> {
-    for (const { oldest } of this.#keys.values()) if (oldest.place !== "lent" && oldest.dueAt > now) yield oldest;
+  /** The ordering keys whose oldest record is not due yet, each with that record. */
+  *blockedKeys(now: number): Generator<readonly [key: string, oldest: Entry]> {
+    for (const [key, { oldest }] of this.#keys) if (oldest.place !== "lent" && oldest.dueAt > now) yield [key, oldest];
   }
 
   /** One that is behind another of its key stays there. */

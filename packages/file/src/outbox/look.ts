@@ -25,12 +25,13 @@ export function redriving({ file }: OutboxParts, entryId: string): string | unde
 }
 
 /** Counted in memory, so that it may be asked for at any time. */
-export function backlog({ file, lanes, window, clock }: OutboxParts): readonly OutboxBacklog[] {
-  return file.read((statements) =>
-    lanes.busy().map((lane) => {
+export function backlog({ file, lanes, loans, window, clock }: OutboxParts): readonly OutboxBacklog[] {
+  return file.read((statements) => {
+    loans.lapse();
+    return lanes.busy().map((lane) => {
       // Before the first claim there is nothing in memory; what waits for a retry is among the oldest.
       if (lane.edge === 0) window.extend(lane, statements);
-      const blocked = lane.queue.blockedHeads(clock.monotonic());
+      const blocked = lane.queue.blockedKeys(clock.monotonic());
       return {
         routeId: lane.routeId,
         bindingId: lane.bindingId,
@@ -38,8 +39,8 @@ export function backlog({ file, lanes, window, clock }: OutboxParts): readonly O
         oldestCreatedAt: statements.oldestCreatedAt(lane.number) ?? clock.now(),
         blockedKeys: blocked.reduce((count) => count + 1, 0),
       };
-    }),
-  );
+    });
+  });
 }
 
 /** Told from memory, as {@link backlog} counts them. */
@@ -50,13 +51,13 @@ export function blockedKeys(parts: OutboxParts, filter: OutboxFilter, limit: num
     const now = clock.monotonic();
     const heads = lanes.busy(filter).flatMap((lane) => {
       if (lane.edge === 0) window.extend(lane, statements);
-      return [...lane.queue.blockedHeads(now)].map((entry) => ({ lane, entry }));
+      return [...lane.queue.blockedKeys(now)].map(([orderingKey, entry]) => ({ lane, orderingKey, entry }));
     });
     const oldest = heads.toSorted((a, b) => a.entry.number - b.entry.number).slice(0, limit);
-    return oldest.flatMap(({ lane, entry }) => {
-      const { id, number, key: orderingKey, attempts, dueAt } = entry;
+    return oldest.flatMap(({ lane, orderingKey, entry }) => {
+      const { id, number, attempts, dueAt } = entry;
       const row = statements.head(number);
-      if (row === undefined || orderingKey === undefined) return [];
+      if (row === undefined) return [];
       return {
         routeId: lane.routeId,
         bindingId: lane.bindingId,

@@ -36,11 +36,11 @@ describe.each([-HOUR_MS, HOUR_MS])("the clock is set by %i ms while a record wai
     expect(await claimed(store)).toBe(1);
   });
 
-  test("once it is due its list says when it was, or that it is", async () => {
+  test.each([0, 1_000])("once it is due, %i ms ago, its list says when it was, or that it is", async (agoMs) => {
     const clock = new SuiteClock(1_767_225_600_000);
     await using store = await retrying(clock);
     const dueAt = clock.now() + DELAY_MS;
-    await clock.pass(DELAY_MS + 1_000);
+    await clock.pass(DELAY_MS + agoMs);
     clock.jump(jumpMs);
     const [head] = await store.list({}, { limit: 1, offset: 0 }, signal);
     expect(head?.dueAt).toBe(Math.min(dueAt, clock.now()));
@@ -89,4 +89,15 @@ test("a restart takes nothing from the wait when nobody has set the clock", asyn
   expect(await claimed(store)).toBe(0);
   await clock.pass(1);
   expect(await claimed(store)).toBe(1);
+});
+
+test("a record that was not tried yet is due from when it was made, whatever the clock says", async () => {
+  const clock = new SuiteClock(1_767_225_600_000);
+  await using store = openScratchOutbox({ clock });
+  await store.persist([outboxRecord("a", { createdAt: clock.now() - 1 })], signal);
+  const dueAt = clock.now() - 1;
+  for (const jumpMs of [0, -HOUR_MS, 2 * HOUR_MS]) {
+    clock.jump(jumpMs);
+    expect(await store.list({}, { limit: 1, offset: 0 }, signal)).toMatchObject([{ dueAt }]);
+  }
 });

@@ -60,7 +60,9 @@ test.each([
         [expect.stringMatching(/is kept, and not sent/), { record_id: id, route_id: "route" }],
       ]);
       expect(await store.backlog(signal)).toMatchObject([{ depth: 1 }]);
-      await store.list({}, { limit: 10, offset: 0 }, signal);
+      const heads = await store.list({}, { limit: 10, offset: 0 }, signal);
+      // One of which nothing is left but its content has nothing that a list could show.
+      expect(heads.map((head) => head.id)).toEqual(id.startsWith("of number") ? [] : [id]);
       await store.persist([outboxRecord("r5", key === undefined ? {} : { orderingKey: key })], signal);
       expect(await delivered(store)).toEqual(["r5"]);
     }
