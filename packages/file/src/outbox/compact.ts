@@ -7,14 +7,14 @@ import type { OutboxStatements } from "./outbox-statements.ts";
 const SLICE_RECORDS = 500;
 const SLICE_BYTES = 256 * 1024;
 
-/** Forgets records that were finished before `time`, some at a time. Returns how many. */
+/** Forgets records that were finished before `time`, some at a time. */
 export async function compact(
   file: FileDatabase<OutboxStatements>,
   time: number,
   clock: Clock,
   signal: AbortSignal,
-): Promise<number> {
-  for (let forgotten = 0; ;) {
+): Promise<void> {
+  for (let forgotten: number | undefined; forgotten !== 0;) {
     signal.throwIfAborted();
     const slice = file.write({
       frees: true,
@@ -24,8 +24,6 @@ export async function compact(
         return untilSliceEnds(clock, finished, (number) => statements.deleteRecord(number));
       },
     });
-    const count = await orAborted(slice, signal);
-    if (count === 0) return forgotten;
-    forgotten += count;
+    forgotten = await orAborted(slice, signal);
   }
 }

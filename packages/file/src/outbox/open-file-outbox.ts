@@ -68,11 +68,10 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
     },
   });
   const parts: OutboxParts = { file, lanes, loans, window, spoiledRecords, clock };
-  const compaction = sweepEvery(
-    SWEEP_MS,
-    async (signal) => void (await compact(file, clock.now() - retentionMs, clock, signal)),
-    { clock, logger },
-  );
+  const compaction = sweepEvery(SWEEP_MS, (signal) => compact(file, clock.now() - retentionMs, clock, signal), {
+    clock,
+    logger,
+  });
 
   function begin(signal: AbortSignal): void {
     signal.throwIfAborted();

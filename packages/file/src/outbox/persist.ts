@@ -43,7 +43,8 @@ function add(statements: OutboxStatements, additions: readonly Addition[], first
     statements.addContents(contents);
     return rows.map(([number]) => number);
   }
-  const added = new Set(statements.between(first, first + additions.length - 1));
+  // No higher numbers have been given yet.
+  const added = new Set(statements.numbersFrom(first));
   statements.addContents(contents.filter(([number]) => added.has(number)));
   return additions.map((addition, index) => (added.has(first + index) ? first + index : repeat(statements, addition)));
 }

@@ -36,8 +36,8 @@ export interface ReadingStatements {
   depths(): readonly { readonly lane: number; readonly depth: number }[];
   /** The highest number that has been given; 0 when there is none. */
   newest(): number;
-  /** The numbers of records from one number up to another. */
-  between(from: number, upTo: number): readonly number[];
+  /** The numbers of records from one number on. */
+  numbersFrom(first: number): readonly number[];
   byIdentity(lane: number, identity: string): StateRow | undefined;
   byId(id: string): StateRow | undefined;
   /** A record with its content; `undefined` when it is finished. */
@@ -61,7 +61,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
   const lanes = db.prepare("SELECT lane, route_id, binding_id FROM lane");
   const depths = db.prepare("SELECT lane, count(*) AS depth FROM content INDEXED BY content_by_lane GROUP BY lane");
   const newest = db.prepare("SELECT coalesce(max(number), 0) AS number FROM record");
-  const between = db.prepare("SELECT number FROM record WHERE number BETWEEN ? AND ?");
+  const numbersFrom = db.prepare("SELECT number FROM record WHERE number >= ?");
   const byIdentity = db.prepare(`SELECT ${STATE} FROM record WHERE lane = ? AND identity = ?`);
   const byId = db.prepare(`SELECT ${STATE} FROM record WHERE id = ?`);
   const stored = db.prepare(`
@@ -85,7 +85,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
     lanes: () => lanes.all() as never,
     depths: () => depths.all() as never,
     newest: () => numberOf(newest.get()),
-    between: (from, upTo) => between.all(from, upTo).map(numberOf),
+    numbersFrom: (first) => numbersFrom.all(first).map(numberOf),
     byIdentity: (lane, identity) => byIdentity.get(lane, identity) as never,
     byId: (id) => byId.get(id) as never,
     stored: (number) => stored.get(number) as never,

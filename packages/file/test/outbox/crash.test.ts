@@ -142,23 +142,6 @@ describe("a sync that fails", () => {
   });
 });
 
-test("at max_bytes records are refused, and go on when some are finished", async () => {
-  await using store = openScratchOutbox({ maxBytes: 1024 * 1024 });
-  let persisted = 0;
-  const persistOn = async (): Promise<void> => {
-    for (;;) await store.persist([outboxRecord(`r${persisted++}`, {}, 30_000)], signal);
-  };
-  await expect(persistOn()).rejects.toThrow(/holds max_bytes 1048576: let it drain, or raise max_bytes/);
-  const claims = await store.claim({ ...CLAIM, limit: 5 }, signal);
-  expect(
-    await store.finish(
-      claims.map((claim) => end(claim, { kind: "done" })),
-      signal,
-    ),
-  ).toEqual(Array(5).fill(true));
-  expect(await store.persist([outboxRecord("more")], signal)).toEqual([{ kind: "persisted" }]);
-});
-
 describe.skipIf(noSmallDisk)("a full disk (needs the right to mount)", () => {
   test("refuses records, lends nothing whose end could not be written, and goes on when there is room", async () => {
     using disk = smallDisk(2_048);
