@@ -85,7 +85,7 @@ function insertion(
     for (; next + ROWS <= rows.length; next += ROWS) {
       added += Number(many.run(...rows.slice(next, next + ROWS).flat()).changes);
     }
-    for (; next < rows.length; next++) added += Number(one.run(...(rows[next] ?? [])).changes);
+    for (const values of rows.slice(next)) added += Number(one.run(...values).changes);
     return added;
   };
 }

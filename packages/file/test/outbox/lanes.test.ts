@@ -1,5 +1,9 @@
+import { DatabaseSync } from "node:sqlite";
 import type { OutboxStore } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { Lane as FileLane } from "../../src/outbox/lane.ts";
+import { OUTBOX_FILE } from "../../src/outbox/outbox-file-kind.ts";
+import { outboxStatements } from "../../src/outbox/outbox-statements.ts";
 import { end, outboxRecord } from "./support/records.ts";
 import { openScratchOutbox, survivorOf } from "./support/scratch-outbox.ts";
 
@@ -39,4 +43,24 @@ test("a route whose first record found no room, and that begins in another proce
   await using last = await survivorOf(next);
   expect(await claimed(last, REFUSED)).toEqual([["refused", "of the refused"]]);
   expect(await claimed(last, LATER)).toEqual([["later", "of the later"]]);
+});
+
+test("a lane that is written again changes nothing; another one under its number is refused", () => {
+  const db = new DatabaseSync(":memory:");
+  for (const step of OUTBOX_FILE.migrations) db.exec(step);
+  const statements = outboxStatements(db);
+  const lanes = [{ lane: 1, route_id: "route", binding_id: "binding" }];
+  for (let times = 0; times < 2; times++) {
+    statements.addLane(new FileLane(1, "route", "binding"));
+    expect(statements.lanes()).toMatchObject(lanes);
+  }
+  for (const [routeId, bindingId] of [
+    ["other", "binding"],
+    ["route", "other"],
+  ] as const)
+    expect(() => statements.addLane(new FileLane(1, routeId, bindingId))).toThrow(
+      `the outbox has another lane 1 than that of route ${routeId}, binding ${bindingId}`,
+    );
+  expect(statements.lanes()).toMatchObject(lanes);
+  db.close();
 });
