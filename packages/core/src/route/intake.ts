@@ -1,3 +1,4 @@
+import type { RoutePolicy } from "@bridge/config";
 import { BridgeError, type Delivery, type Receiver, type Seams } from "@bridge/ports";
 import { deadline, orAborted, unheard } from "@bridge/ports/internal";
 import type { Admission } from "./admission.ts";
@@ -29,15 +30,17 @@ export class Intake {
   readonly #surprises: Surprises;
   #reader: Reader | undefined;
   /** Of the reader, or of the last one while there is none. */
-  #admission: Admission | undefined;
+  #policy: Pick<RoutePolicy, "backoff" | "maxInFlight">;
   #lost = false;
   #iteration = new AbortController();
   /** Aborted when whoever waits has to look again: the reader has changed, or the iteration has ended. */
   #look = new AbortController();
 
-  constructor(id: string, receiver: Receiver, seams: Seams) {
+  /** `policy`: of the route that will be its first reader, because a source may be lost before. */
+  constructor(id: string, receiver: Receiver, seams: Seams, policy: Pick<RoutePolicy, "backoff" | "maxInFlight">) {
     this.id = id;
     this.receiver = receiver;
+    this.#policy = policy;
     this.#seams = seams;
     this.#surprises = new Surprises(seams.logger, seams.clock);
   }
@@ -47,14 +50,14 @@ export class Intake {
     return this.#lost;
   }
 
-  /** The window of the route that reads it, or was the last to; `undefined` before the first. */
-  get maxInFlight(): number | undefined {
-    return this.#admission?.maxInFlight;
+  /** The window of the route that reads it, or was the last to. */
+  get maxInFlight(): number {
+    return this.#policy.maxInFlight;
   }
 
   attach(reader: Reader): void {
     this.#reader = reader;
-    this.#admission = reader.admission;
+    this.#policy = reader.admission;
     this.#lookAgain();
   }
 
@@ -84,7 +87,7 @@ export class Intake {
           this.#lost = false;
           failures = 0;
         });
-        if (!iteration.aborted) throw new BridgeError("CONNECTION_LOST", "the source ended");
+        throw new BridgeError("CONNECTION_LOST", "the source ended");
       } catch (thrown) {
         if (iteration.aborted) continue;
         this.#lost = true;
@@ -96,8 +99,7 @@ export class Intake {
 
   async #pause(cause: BridgeError, failures: number, signal: AbortSignal): Promise<void> {
     const { clock, random, logger } = this.#seams;
-    const policy = this.#admission?.backoff;
-    const delayMs = policy === undefined ? 0 : Math.round(backoffDelay(policy, failures, () => random.next()));
+    const delayMs = Math.round(backoffDelay(this.#policy.backoff, failures, () => random.next()));
     logger.warn("source lost", { code: cause.code, error: cause.message, failures, retry_in_ms: delayMs });
     await clock.delay(delayMs, signal).catch(() => {});
   }
@@ -148,27 +150,30 @@ export class Intake {
     const takenBack = takenBackOf(delivery);
     if (takenBack?.aborted === true) return undefined;
     const reader = this.#reader;
-    const admitted = reader?.admission.admit(this.#look.signal, takenBack) ?? false;
-    if (reader === undefined || admitted !== true) return this.#handOverLater(delivery, reader, admitted, signal);
+    if (reader === undefined) return this.#handOverLater(delivery, undefined, signal);
+    const admitted = reader.admission.admit(this.#look.signal, takenBack);
+    if (admitted !== true) return this.#handOverLater(delivery, admittedBy(reader, admitted), signal);
     reader.receive(delivery);
     return undefined;
   }
 
+  /** `admitting`: of the reader that has been asked already, if there was one. */
   async #handOverLater(
     delivery: Delivery,
-    first: Reader | undefined,
-    admitting: boolean | Promise<boolean>,
+    admitting: Promise<Reader | undefined> | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const takenBack = takenBackOf(delivery);
-    let [reader, admitted] = [first, await admitting];
+    let by = await admitting;
     for (;;) {
-      if (admitted && reader === this.#reader && !signal.aborted) return reader?.receive(delivery);
-      if (admitted) reader?.admission.release();
+      if (by !== undefined) {
+        if (by === this.#reader && !signal.aborted) return by.receive(delivery);
+        by.admission.release();
+      }
       // Nothing is to be done for it any more, and the source may have others.
       if (takenBack?.aborted === true) return;
-      reader = await this.#someReader(signal);
-      admitted = await reader.admission.admit(this.#look.signal, takenBack);
+      const reader = await this.#someReader(signal);
+      by = await admittedBy(reader, reader.admission.admit(this.#look.signal, takenBack));
     }
   }
 
@@ -176,11 +181,9 @@ export class Intake {
     for (;;) {
       const reader = await this.#someReader(signal);
       const { signal: look } = this.#look;
-      try {
-        return await reader.admission.room(look);
-      } catch (error) {
-        if (!look.aborted) throw error;
-      }
+      // Fails only when there is another reader to ask, or none.
+      await reader.admission.room(look).catch(() => {});
+      if (!look.aborted) return;
     }
   }
 
@@ -197,6 +200,10 @@ export class Intake {
     this.#look.abort();
     this.#look = new AbortController();
   }
+}
+
+async function admittedBy(reader: Reader, admitted: boolean | Promise<boolean>): Promise<Reader | undefined> {
+  return (await admitted) ? reader : undefined;
 }
 
 /** Whether it can be settled at all: without that it could only hold its slot for ever. */

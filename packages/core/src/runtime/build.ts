@@ -205,7 +205,7 @@ class Builder {
         return intake?.maxInFlight ?? maxInFlight;
       },
     });
-    intake = new Intake(id, receiver, seams);
+    intake = new Intake(id, receiver, seams, route.policy);
     return intake;
   }
 

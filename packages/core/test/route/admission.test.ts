@@ -111,7 +111,7 @@ test("finding 10.1: a route that is replaced just when a delivery was admitted t
     const one: Reader = { admission: first.admission, receive: () => void received.push(one) };
     const two: Reader = { admission: second.admission, receive: () => void received.push(two) };
     const seams = { clock: first.clock, random: { next: () => 0, id: () => "" }, logger: silentLogger };
-    const intake = new Intake("in", sourceOfOne(), seams);
+    const intake = new Intake("in", sourceOfOne(), seams, policyOf());
     const stop = new AbortController();
     intake.attach(one);
     const running = intake.run(stop.signal);

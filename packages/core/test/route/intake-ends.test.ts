@@ -16,7 +16,8 @@ function stage(receive: Receiver["receive"]) {
     warn: (message: string, fields: LogFields = {}) => void warned.push({ message, ...fields }),
   };
   const receiver: Receiver = { receive, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const intake = new Intake("in", receiver, { clock, random: { next: () => 0.5, id: () => "" }, logger });
+  const seams = { clock, random: { next: () => 0.5, id: () => "" }, logger };
+  const intake = new Intake("in", receiver, seams, policyOf());
   const reader: Reader = {
     admission: new Admission(policyOf(), new Controls(clock).route("r"), []),
     receive: () => reader.admission.release(),
@@ -47,6 +48,24 @@ test("a source that does not end when it is asked to is left after 10 s, and the
   expect(warned).toMatchObject([{ message: "source did not end as it should", code: "TIMEOUT" }]);
   stop.abort();
   await vi.advanceTimersByTimeAsync(11_000);
+  await running;
+});
+
+test("a source that cannot be told to end has ended, and the next iteration begins", async () => {
+  let begun = 0;
+  const { intake, stop, warned, running } = stage((signal) => {
+    begun++;
+    const next = (): Promise<IteratorResult<Delivery>> =>
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve({ done: true, value: undefined }), { once: true }),
+      );
+    return { [Symbol.asyncIterator]: () => ({ next }) };
+  });
+  await turn();
+  intake.restart();
+  await turn();
+  expect([begun, warned]).toEqual([2, []]);
+  stop.abort();
   await running;
 });
 

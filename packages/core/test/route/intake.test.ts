@@ -1,96 +1,13 @@
 import { getEventListeners } from "node:events";
-import { type Delivery, type Logger, type Receiver, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { Controls, type RouteControl } from "../../src/control/controls.ts";
-import { Admission } from "../../src/route/admission.ts";
-import { Intake, type Reader } from "../../src/route/intake.ts";
-import { FakeClock, turn } from "../support/fake-clock.ts";
-import { policyOf } from "../support/policy.ts";
-
-const BACKOFF = { initialIntervalMs: 1_000, maxIntervalMs: 8_000, multiplier: 2, jitter: 0 };
-
-function deliveryOf(id: string): Delivery {
-  return { message: { id, subject: "s", payload: new Uint8Array() }, settle() {} };
-}
-
-/** A source of which a test holds the other end: each iteration is one opening. */
-class Tap {
-  readonly openings: {
-    readonly signal: AbortSignal;
-    readonly present: () => void;
-    give: (delivery: Delivery) => void;
-    fail: (error: Error) => void;
-    end: () => void;
-    asked: number;
-    returned: boolean;
-  }[] = [];
-  onReturn: () => Promise<void> = async () => {};
-
-  get last() {
-    const last = this.openings.at(-1);
-    if (last === undefined) throw new Error("nobody has asked");
-    return last;
-  }
-
-  readonly receiver: Receiver = {
-    receive: (signal, present) => {
-      let next = Promise.withResolvers<IteratorResult<Delivery>>();
-      const answered = (): void => void (next = Promise.withResolvers());
-      const opening: Tap["openings"][number] = {
-        signal,
-        present: present ?? (() => {}),
-        give: (value) => (next.resolve({ value, done: false }), answered()),
-        fail: (error) => (next.reject(error), answered()),
-        end: () => (next.resolve({ value: undefined, done: true }), answered()),
-        asked: 0,
-        returned: false,
-      };
-      signal.addEventListener("abort", () => next.resolve({ value: undefined, done: true }), { once: true });
-      this.openings.push(opening);
-      const { onReturn } = this;
-      return {
-        [Symbol.asyncIterator]: () => ({
-          next: () => {
-            opening.asked++;
-            return next.promise;
-          },
-          return: async () => {
-            opening.returned = true;
-            await onReturn();
-            return { value: undefined, done: true as const };
-          },
-        }),
-      };
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
-function stage(maxInFlight = 100) {
-  const clock = new FakeClock();
-  const told: string[] = [];
-  const unexpected: unknown[] = [];
-  const logger: Logger = {
-    ...silentLogger,
-    warn: (message) => void told.push(message),
-    error: (_, fields) => void unexpected.push(fields?.["error"]),
-  };
-  const tap = new Tap();
-  const intake = new Intake("in", tap.receiver, { clock, random: { next: () => 0.5, id: () => "" }, logger });
-  const stop = new AbortController();
-  const readerOf = () => {
-    const control = new Controls(clock).route("r");
-    const admission = new Admission(policyOf({ maxInFlight, backoff: BACKOFF }), control, []);
-    const received: (string | undefined)[] = [];
-    const reader: Reader = { admission, receive: ({ message }) => void received.push(message.id) };
-    return { reader, admission, received, control };
-  };
-  return { clock, told, unexpected, tap, intake, stop, readerOf, running: () => intake.run(stop.signal) };
-}
+import type { RouteControl } from "../../src/control/controls.ts";
+import type { Admission } from "../../src/route/admission.ts";
+import { turn } from "../support/fake-clock.ts";
+import { deliveryOf, heldIntake, type Tap } from "../support/held-intake.ts";
 
 describe("what pulls from a source", () => {
   test("asks for one delivery at a time, and for none without a reader or without room", async () => {
-    const { tap, intake, readerOf, running, stop } = stage(2);
+    const { tap, intake, readerOf, running, stop } = heldIntake(2);
     const run = running();
     await turn();
     expect(tap.last.asked).toBe(0);
@@ -113,7 +30,7 @@ describe("what pulls from a source", () => {
   });
 
   test("what comes while nobody reads waits for the next reader, which is the only one that gets it", async () => {
-    const { tap, intake, readerOf, running, stop } = stage();
+    const { tap, intake, readerOf, running, stop } = heldIntake();
     const [first, second] = [readerOf(), readerOf()];
     intake.attach(first.reader);
     const run = running();
@@ -135,7 +52,7 @@ describe("what pulls from a source", () => {
   });
 
   test("what its source takes back while it waits for the rate leaves its turn to the next, and costs none when it comes so", async () => {
-    const { clock, tap, intake, readerOf, running, stop } = stage(1);
+    const { clock, tap, intake, readerOf, running, stop } = heldIntake(1);
     const { reader, admission, received, control } = readerOf();
     control.rate.limit = { messagesPerSecond: 1, burst: 1 };
     intake.attach(reader);
@@ -168,7 +85,7 @@ describe("what pulls from a source", () => {
     ["a pause", (control: RouteControl) => control.pause.pause()],
     ["a slot", (_: RouteControl, admission: Admission) => void admission.admit(new AbortController().signal)],
   ])("what its source takes back while it waits for %s is forgotten, and its slot is free", async (_, hinder) => {
-    const { tap, intake, readerOf, running, stop } = stage(1);
+    const { tap, intake, readerOf, running, stop } = heldIntake(1);
     const { reader, admission, received, control } = readerOf();
     intake.attach(reader);
     const run = running();
@@ -192,7 +109,7 @@ describe("what pulls from a source", () => {
   });
 
   test("a source that only ever has more lets others have their turn, and is asked no more after a stop", async () => {
-    const { intake, readerOf, stop, tap } = stage(1_000_000);
+    const { intake, readerOf, stop, tap } = heldIntake(1_000_000);
     const { reader, received } = readerOf();
     Object.assign(tap.receiver, {
       async *receive() {
@@ -220,7 +137,7 @@ describe("a source that is lost", () => {
   ])(
     "because it %s is asked again, with backoff that begins anew when it has handed out something",
     async (_, lose) => {
-      const { clock, tap, intake, readerOf, running, stop, told } = stage();
+      const { clock, tap, intake, readerOf, running, stop, told } = heldIntake();
       const { reader, received } = readerOf();
       intake.attach(reader);
       const run = running();
@@ -247,17 +164,29 @@ describe("a source that is lost", () => {
     },
   );
 
+  test("because it ends is nobody's mistake", async () => {
+    const { tap, intake, readerOf, running, stop, unexpected, causes } = heldIntake();
+    intake.attach(readerOf().reader);
+    const run = running();
+    await turn();
+    tap.last.end();
+    await turn();
+    expect([unexpected, causes]).toEqual([[], ["CONNECTION_LOST"]]);
+    stop.abort();
+    await run;
+  });
+
   test.each([undefined, null, "a text", {}, { settle: "never" }])(
     "because it has yielded %j: that is no delivery, and the log says so",
     async (yielded) => {
-      const { clock, tap, intake, readerOf, running, stop, unexpected } = stage();
+      const { clock, tap, intake, readerOf, running, stop, unexpected } = heldIntake();
       const { reader, received } = readerOf();
       intake.attach(reader);
       const run = running();
       await turn();
       tap.last.give(yielded as never);
       await turn();
-      expect([intake.lost, unexpected]).toEqual([true, ["the receiver yielded what is no delivery"]]);
+      expect([intake.lost, unexpected]).toEqual([true, [["receiver in", "the receiver yielded what is no delivery"]]]);
       await clock.advance(1_000);
       tap.last.give(deliveryOf("a"));
       await turn();
@@ -268,7 +197,7 @@ describe("a source that is lost", () => {
   );
 
   test("is there again when it says so, but not by the word of what it was before", async () => {
-    const { clock, tap, intake, readerOf, running, stop } = stage();
+    const { clock, tap, intake, readerOf, running, stop } = heldIntake();
     intake.attach(readerOf().reader);
     const run = running();
     await turn();
@@ -287,7 +216,7 @@ describe("a source that is lost", () => {
   });
 
   test("is not waited for when the intake stops", async () => {
-    const { tap, intake, readerOf, running, stop, clock } = stage();
+    const { tap, intake, readerOf, running, stop, clock } = heldIntake();
     intake.attach(readerOf().reader);
     const run = running();
     await turn();
@@ -301,7 +230,7 @@ describe("a source that is lost", () => {
 
 describe("beginning anew", () => {
   test("ends the iteration and asks again at once: the source was not lost", async () => {
-    const { tap, intake, readerOf, running, stop, told } = stage();
+    const { tap, intake, readerOf, running, stop, told } = heldIntake();
     const { reader, received } = readerOf();
     intake.attach(reader);
     const run = running();
@@ -319,7 +248,7 @@ describe("beginning anew", () => {
   });
 
   test("a source that ends badly is told, and asked all the same", async () => {
-    const { tap, intake, readerOf, running, stop, told } = stage();
+    const { tap, intake, readerOf, running, stop, told } = heldIntake();
     tap.onReturn = () => Promise.reject(new Error("still busy"));
     intake.attach(readerOf().reader);
     const run = running();
@@ -332,7 +261,7 @@ describe("beginning anew", () => {
   });
 
   test("what was pulled and has no room yet is not handed over any more: its source has it", async () => {
-    const { tap, intake, readerOf, running, stop } = stage(1);
+    const { tap, intake, readerOf, running, stop } = heldIntake(1);
     const { reader, received, admission } = readerOf();
     intake.attach(reader);
     const run = running();
