@@ -14,7 +14,9 @@ export function compileResolver(resolver: ResolverConfig, all: readonly string[]
       return () => resolver.bindings;
     case "header_map": {
       const fallback = chosen(resolver.defaultBindings);
-      return (envelope) => resolver.map.get(envelope.headers[resolver.header] ?? "") ?? fallback;
+      // A header that is not there is not an empty one: nothing maps it.
+      const map: ReadonlyMap<string | undefined, readonly string[]> = resolver.map;
+      return (envelope) => map.get(envelope.headers[resolver.header]) ?? fallback;
     }
     case "rules": {
       const fallback = chosen(resolver.defaultBindings);

@@ -137,6 +137,18 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
   });
 });
 
+test("finding 8.3: what failed in the last minute is a share of what was tried at all of its bindings", async () => {
+  const bridge = await started({ dispatchMode: "fan_out", bindings: ["refuses", "silent", "takes"] });
+  const { hub, clock, supervisor } = bridge;
+  hub.channel("refuses").sends.failNext(1, refusal);
+  using hold = hub.channel("silent").sends.hold();
+  hub.publish("in", { id: "m1" });
+  await clock.advance(SEND_TIMEOUT_MS + 500);
+  expect(progressOf(bridge)?.failureShare).toBe(2 / 3);
+  hold[Symbol.dispose]();
+  await supervisor.shutdown();
+});
+
 test("finding 8.3: a full outbox is waited for, while records still leave it", async () => {
   const bridge = await started({ deliveryMode: "shared_outbox", policy: { maxOutboxDepth: 1, sendTimeoutMs: 5_000 } });
   const { hub, clock, supervisor } = bridge;

@@ -36,6 +36,13 @@ describe("resolvers", () => {
     ).toBeUndefined();
   });
 
+  test("header_map: a header that is not there is none of its values, an empty one included", () => {
+    const map = new Map([["", ["e"]]]);
+    const choose = compileResolver({ type: "header_map", header: "kind", map, defaultBindings: ["z"] }, []);
+    expect(choose(envelopeOf({ headers: { kind: "" } }))).toEqual(["e"]);
+    expect(choose(envelopeOf({ headers: {} }))).toEqual(["z"]);
+  });
+
   test("static and all", () => {
     expect(compileResolver({ type: "static", bindings: ["s"] }, ["x", "y"])(message)).toEqual(["s"]);
     expect(compileResolver({ type: "all" }, ["x", "y"])(message)).toEqual(["x", "y"]);
