@@ -24,23 +24,34 @@ export interface SendTarget {
   readonly strays?: Strays;
 }
 
+/** Hears of the end of a guard that nobody waits for. */
+const nobody = (): void => {};
+
 /** One send in progress: its signal, its deadline, and the way to give it up whatever the sender does. */
 class Guard implements Placed {
   readonly controller = new AbortController();
   readonly accepted: () => void;
   readonly failed: (error: unknown) => void;
-  place = -1;
-  owner: object | undefined;
-  target: SendTarget | undefined;
-  address = "";
+  place = 0;
+  /** Itself while it is idle, so that it keeps no message. */
+  owner: object = this;
+  target: SendTarget;
+  address: string;
   /** Monotonic milliseconds. */
   startedAt = 0;
   deadline = 0;
   /** Of the promise of whoever sends. */
-  resolve: (() => void) | undefined;
-  reject: ((reason: unknown) => void) | undefined;
+  resolve: () => void = nobody;
+  reject: (reason: unknown) => void = nobody;
 
-  constructor(accepted: (guard: Guard) => void, failed: (guard: Guard, error: unknown) => void) {
+  constructor(
+    target: SendTarget,
+    address: string,
+    accepted: (guard: Guard) => void,
+    failed: (guard: Guard, error: unknown) => void,
+  ) {
+    this.target = target;
+    this.address = address;
     this.accepted = () => accepted(this);
     this.failed = (error) => failed(this, error);
   }
@@ -89,7 +100,7 @@ export class SendGuards implements Disposable {
     attempt = 1,
     startedAt = this.#clock.monotonic(),
   ): Promise<void> {
-    const guard = this.#idle.pop() ?? new Guard(this.#accepted, this.#failed);
+    const guard = this.#idle.pop() ?? new Guard(target, address, this.#accepted, this.#failed);
     guard.owner = owner;
     guard.target = target;
     guard.address = address;
@@ -114,19 +125,19 @@ export class SendGuards implements Disposable {
   }
 
   readonly #accepted = (guard: Guard): void => {
-    if (!this.#active.delete(guard)) return guard.target?.strays?.ended();
+    if (!this.#active.delete(guard)) return guard.target.strays?.ended();
     this.acceptedAt = this.#clock.monotonic();
-    guard.target?.account.accepted.observe(this.acceptedAt - guard.startedAt);
-    guard.resolve?.();
+    guard.target.account.accepted.observe(this.acceptedAt - guard.startedAt);
+    guard.resolve();
     this.#reuse(guard);
   };
 
   readonly #failed = (guard: Guard, error: unknown): void => {
-    if (!this.#active.delete(guard)) return guard.target?.strays?.ended();
-    guard.target?.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
+    if (!this.#active.delete(guard)) return guard.target.strays?.ended();
+    guard.target.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
     // Never nothing, which would look like an acceptance.
     const thrown = error ?? new Error("the sender rejected with nothing");
-    guard.reject?.(guard.target === undefined ? thrown : hidden(thrown, guard.target, guard.address));
+    guard.reject(hidden(thrown, guard.target, guard.address));
     this.#reuse(guard);
   };
 
@@ -135,7 +146,7 @@ export class SendGuards implements Disposable {
     const now = this.#clock.monotonic();
     for (const guard of this.#active) {
       if (guard.deadline > now) continue;
-      guard.target?.account.failed.observe(now - guard.startedAt);
+      guard.target.account.failed.observe(now - guard.startedAt);
       this.#giveUp(guard, new BridgeError("TIMEOUT", `the target did not answer within ${this.#timeoutMs} ms`));
     }
   }
@@ -148,17 +159,15 @@ export class SendGuards implements Disposable {
   #giveUp(guard: Guard, reason: Error): void {
     // Its signal is spent, so the guard is not used again; whatever the sender still says is not heard.
     this.#active.delete(guard);
-    guard.target?.strays?.add();
-    guard.reject?.(reason);
+    guard.target.strays?.add();
+    guard.reject(reason);
     guard.controller.abort(reason);
   }
 
   #reuse(guard: Guard): void {
-    guard.owner = undefined;
-    guard.target = undefined;
-    guard.address = "";
-    guard.resolve = undefined;
-    guard.reject = undefined;
+    guard.owner = guard;
+    guard.resolve = nobody;
+    guard.reject = nobody;
     this.#idle.push(guard);
   }
 }
@@ -168,18 +177,20 @@ function hidden(error: unknown, { hidesAddress, veil }: SendTarget, address: str
   return veil === undefined ? first : veiledError(first, veil);
 }
 
-/** A sender that throws at once has failed like one that rejects, and so has one that says nothing of the end. */
+/**
+ * A sender that throws at once has failed like one that rejects, and so has one that says nothing of the end. Whatever promise it
+ * returns says so once.
+ */
 function start(
   sender: Sender,
   envelope: Envelope,
   address: string,
   signal: AbortSignal,
   attempt: number,
-): Promise<void> {
+): Promise<unknown> {
   try {
     const sent: unknown = sender.send(envelope, address, signal, attempt);
-    if (sent instanceof Promise) return sent as Promise<void>;
-    if (isThenable(sent)) return Promise.resolve(sent as PromiseLike<void>);
+    if (isThenable(sent)) return Promise.resolve(sent);
     throw new Error("the sender did not return a promise");
   } catch (error) {
     return Promise.reject(error);

@@ -10,6 +10,6 @@ export function sendOutcome(thrown: unknown): SendOutcome {
 /** The same for whoever looks at the trace. */
 export function endSend(span: Span | undefined, thrown: unknown): void {
   if (span === undefined) return;
-  const outcome = sendOutcome(thrown);
-  span.end(outcome.kind, outcome.kind === "failed" ? outcome.error : undefined);
+  const { kind, error }: { readonly kind: SendOutcome["kind"]; readonly error?: BridgeError } = sendOutcome(thrown);
+  span.end(kind, error);
 }

@@ -72,6 +72,11 @@ export class SharedOutbox implements Handover {
     return this.#failing > 0 ? this.#failure : undefined;
   }
 
+  /** Whether others may drain the store that is open. */
+  get #shared(): boolean {
+    return this.#options.store()?.shared === true;
+  }
+
   /** Nothing to give up: a write that has begun is seen through, so that its outcome is known. */
   cancel(): void {}
 
@@ -214,8 +219,7 @@ export class SharedOutbox implements Handover {
           backoffDelay(backoff, failures, () => parts.random.next()),
         );
       }
-      const shared = this.#options.store()?.shared === true;
-      for (const { target, record } of entries) target.account.leave(record.id, shared);
+      for (const { target, record } of entries) target.account.leave(record.id, this.#shared);
       return undefined;
     } finally {
       if (waiting) this.#waiting--;
@@ -225,14 +229,13 @@ export class SharedOutbox implements Handover {
 
   /** Returns how many are in the outbox now. */
   #enter(entries: readonly Entry[], results: readonly PersistResult[]): number {
-    const shared = this.#options.store()?.shared === true;
     let kept = 0;
     let next = 0;
     for (const { target, record } of entries) {
       const result = results[next++];
       const persisted = result !== undefined && ofThisTry(result, record.id).kind === "persisted";
       if (!persisted) target.account.notPersisted(record.id);
-      else if (target.account.persist(record.id, result.kind === "persisted", shared)) kept++;
+      else if (target.account.persist(record.id, result.kind === "persisted", this.#shared)) kept++;
     }
     return kept;
   }

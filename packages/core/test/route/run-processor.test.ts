@@ -51,7 +51,7 @@ test.each<[string, unknown]>([
   ["nothing", undefined],
   ["null", null],
   ["a text", "pass"],
-  ["another kind", { kind: "drop" }],
+  ["another kind", { kind: "drop", reason: "not an alarm" }],
   ["a filter without a reason", { kind: "filter", reason: 5 }],
 ])("an answer that is none is the processor's failure, and is logged: %s", async (_, answer) => {
   const { run, lines, strays } = stage(() => answer as never);

@@ -174,6 +174,47 @@ describe("send_timeout and cancellation of sends", () => {
     await expect(send(undefined)).rejects.toThrow("the sender did not return a promise");
   });
 
+  test("a promise that says its end twice has ended once", async () => {
+    class Twice extends Promise<void> {
+      // oxlint-disable-next-line unicorn/no-thenable
+      override then<A = void, B = never>(
+        onDone?: ((value: void) => A | PromiseLike<A>) | null,
+        onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+      ): Promise<A | B> {
+        void super.then(onDone, onFailed);
+        return super.then(onDone, onFailed);
+      }
+    }
+    const clock = new FakeClock();
+    using guards = new SendGuards(clock, 1_000);
+    const sender: Sender = { send: () => Twice.resolve(), [Symbol.asyncDispose]: async () => {} };
+    const target = { ...targetOf(sender), strays: new Strays(clock) };
+    await guards.send(target, envelopeOf(), "", owner);
+    await new Promise(setImmediate);
+    expect(entered(target).accepted.sends).toBe(1);
+    for (let calls = 0; calls < 100; calls++) target.strays.add();
+    expect(target.strays.full).toBe(true);
+  });
+
+  test("why a send was given up is told to its sender", async () => {
+    const clock = new FakeClock();
+    const guards = new SendGuards(clock, 1_000);
+    const sender = new HeldSender();
+    const send = () => void guards.send(targetOf(sender), envelopeOf(), "", owner).catch(() => {});
+    send();
+    await clock.advance(1_100);
+    send();
+    guards.cancel(owner);
+    send();
+    guards[Symbol.dispose]();
+    expect(sender.sends.map(({ signal }) => String(signal.reason))).toEqual([
+      "BridgeError: the target did not answer within 1000 ms",
+      "Cancelled: cancelled",
+      "Cancelled: stopped",
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
   test("a late answer to a send that was given up is not heard", async () => {
     using guards = new SendGuards(new FakeClock(), 1_000);
     const sender = new HeldSender();

@@ -1,87 +1,15 @@
-import { openMemoryOutbox } from "@bridge/memory";
-import {
-  type Delivery,
-  type Envelope,
-  type OutboxRecord,
-  type OutboxStore,
-  type PersistResult,
-  RESERVED,
-  silentLogger,
-  systemRandom,
-} from "@bridge/ports";
+import { type PersistResult, RESERVED } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { legIds } from "../../src/outbox/leg-ids.ts";
-import { OutboxDepth } from "../../src/outbox/outbox-depth.ts";
-import { Failures } from "../../src/route/failures.ts";
-import { SharedOutbox } from "../../src/route/shared-outbox.ts";
-import { Work } from "../../src/route/work.ts";
+import type { Work } from "../../src/route/work.ts";
 import { envelopeOf } from "../support/envelope.ts";
-import type { FakeClock } from "../support/fake-clock.ts";
 import { HastyClock } from "../support/hasty-clock.ts";
 import { outage, refusal } from "../support/memory-bridge.ts";
-import { partsOf } from "../support/parts-of.ts";
-
-interface Given {
-  readonly bindings?: readonly string[];
-  readonly max?: number;
-  readonly clock?: FakeClock;
-  readonly shared?: boolean;
-  /** Takes the place of a write; `undefined` lets the memory outbox do it. */
-  readonly write?: (records: readonly OutboxRecord[], times: number) => Promise<readonly PersistResult[]> | undefined;
-}
-
-/** The way into an outbox in memory. */
-function stage({ bindings = ["out"], max = 10, clock: given, shared = false, write = () => undefined }: Given = {}) {
-  const errors: string[] = [];
-  const logger = { ...silentLogger, error: (message: string) => void errors.push(message), child: () => logger };
-  let ids = 0;
-  const { bridge, parts } = partsOf(
-    {
-      bindings,
-      logger,
-      deliveryMode: "shared_outbox",
-      ...(given !== undefined && { clock: given }),
-      policy: {
-        onPermanentFailure: "drop",
-        backoff: { initialIntervalMs: 1_000, maxIntervalMs: 8_000, multiplier: 2, jitter: 0 },
-      },
-    },
-    { next: () => 0.5, id: () => `record-${ids++}` },
-  );
-  const [route] = parts.routes.values();
-  if (route === undefined) throw new Error("the bridge has no route");
-  const { clock } = bridge;
-  const inner = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
-  const writes: (readonly OutboxRecord[])[] = [];
-  const store: OutboxStore = {
-    ...inner,
-    shared,
-    persist: (records, signal) => write(records, writes.push(records)) ?? inner.persist(records, signal),
-  };
-  const depth = new OutboxDepth(max);
-  const woken: string[] = [];
-  const open = { store: store as OutboxStore | undefined };
-  const stop = new AbortController();
-  const outbox = new SharedOutbox({
-    parts: route,
-    failures: new Failures(route),
-    store: () => open.store,
-    depth,
-    givenUp: stop.signal,
-    wake: (bindingId) => void woken.push(bindingId),
-  });
-  const workOf = (envelope: Envelope, more: Partial<Delivery> = {}, entry?: Work["entry"]): Work => {
-    const delivery: Delivery = { message: envelope, settle: () => {}, ...more };
-    return new Work({ delivery, envelope, origin: "received", startedAt: clock.monotonic(), entry });
-  };
-  const hand = (work: Work) => outbox.handOn(work, [...route.targets.values()]);
-  const books = (bindingId = "out") => route.targets.get(bindingId)?.account.read();
-  return { clock, route, store, open, stop, outbox, depth, woken, writes, errors, workOf, hand, books };
-}
+import { wayIntoOutbox } from "../support/way-into-outbox.ts";
 
 describe("a message that goes into the outbox", () => {
   test("is there with all that its delivery, its order and its dead letter need", async () => {
-    const { clock, workOf, hand, writes, woken, depth, books } = stage();
+    const { clock, workOf, hand, writes, woken, depth, books } = wayIntoOutbox();
     const headers = { [RESERVED.orderingKey]: "k" };
     const work = workOf(envelopeOf({ headers }), {}, { id: "e1", failedAt: 5 });
     work.envelope = { ...work.received, payload: new TextEncoder().encode("changed") };
@@ -110,21 +38,21 @@ describe("a message that goes into the outbox", () => {
   });
 
   test("unchanged and for the first time is kept once, and is no redrive", async () => {
-    const { workOf, hand, writes } = stage();
+    const { workOf, hand, writes } = wayIntoOutbox();
     await hand(workOf(envelopeOf()));
     expect(writes[0]?.[0]).toMatchObject({ received: undefined, entryId: undefined, orderingKey: undefined });
     expect(writes[0]?.[0]).not.toHaveProperty("identity");
   });
 
   test("with several legs goes there in one write", async () => {
-    const { workOf, hand, writes, woken, depth } = stage({ bindings: ["a", "b"] });
+    const { workOf, hand, writes, woken, depth } = wayIntoOutbox({ bindings: ["a", "b"] });
     await hand(workOf(envelopeOf()));
     expect(writes.map((records) => records.map(({ bindingId }) => bindingId))).toEqual([["a", "b"]]);
     expect([woken, depth.depth]).toEqual([["a", "b"], 2]);
   });
 
   test("and is there already is a duplicate, which takes no room and is told under which record", async () => {
-    const { route, workOf, hand, depth, woken, books } = stage();
+    const { route, workOf, hand, depth, woken, books } = wayIntoOutbox();
     const first = await hand(workOf(envelopeOf()));
     const second = await hand(workOf(envelopeOf()));
     expect(second).toMatchObject({ disposition: "duplicate", records: [{ recordId: first.records?.[0]?.recordId }] });
@@ -134,7 +62,7 @@ describe("a message that goes into the outbox", () => {
   });
 
   test("and has another payload than what is there under its id is an ID_CONFLICT, by the policy", async () => {
-    const { route, workOf, hand, depth, books } = stage();
+    const { route, workOf, hand, depth, books } = wayIntoOutbox();
     await hand(workOf(envelopeOf()));
     const outcome = await hand(workOf(envelopeOf({ payload: new Uint8Array([1]) })));
     expect(outcome).toMatchObject({
@@ -148,7 +76,7 @@ describe("a message that goes into the outbox", () => {
   });
 
   test("or is refused to a caller who waits, of which the policy hears nothing", async () => {
-    const { workOf, hand, books } = stage();
+    const { workOf, hand, books } = wayIntoOutbox();
     await hand(workOf(envelopeOf()));
     const outcome = await hand(workOf(envelopeOf({ payload: new Uint8Array([1]) }), { refusable: true }));
     expect(outcome).toMatchObject({ disposition: "released", error: { code: "ID_CONFLICT" } });
@@ -162,12 +90,15 @@ test.each<[string, readonly PersistResult[], string]>([
   ["another leg was persisted", [{ kind: "persisted" }, { kind: "conflict" }], "dropped"],
   ["another leg is there already", [{ kind: "duplicate", id: "1", status: "done" }, { kind: "conflict" }], "dropped"],
 ])("a caller who waits is refused only a message of which nothing is kept: %s", async (_, results, disposition) => {
-  const { workOf, hand } = stage({ bindings: ["a", "b"], write: () => Promise.resolve(results) });
+  const { workOf, hand } = wayIntoOutbox({ bindings: ["a", "b"], write: () => Promise.resolve(results) });
   expect(await hand(workOf(envelopeOf(), { refusable: true }))).toMatchObject({ disposition });
 });
 
 test("a caller who waits is not refused a message of which a leg has failed before", async () => {
-  const { route, workOf, hand } = stage({ bindings: ["a", "b"], write: () => Promise.resolve([{ kind: "conflict" }]) });
+  const { route, workOf, hand } = wayIntoOutbox({
+    bindings: ["a", "b"],
+    write: () => Promise.resolve([{ kind: "conflict" }]),
+  });
   const [a] = route.targets.values();
   Object.assign(a ?? {}, {
     address() {
@@ -181,7 +112,7 @@ test("a caller who waits is not refused a message of which a leg has failed befo
 });
 
 test("a message that a caller waits for, and that is given up before it is written, is abandoned", async () => {
-  const { clock, workOf, hand } = stage({ write: () => Promise.reject(outage) });
+  const { clock, workOf, hand } = wayIntoOutbox({ write: () => Promise.reject(outage) });
   const work = workOf(envelopeOf(), { refusable: true });
   const handed = hand(work);
   await clock.advance(0);
@@ -191,7 +122,7 @@ test("a message that a caller waits for, and that is given up before it is writt
 
 test("the records of a redrive with several legs know of each other; others have ids of their own", async () => {
   const idsOf = async (bindings: readonly string[], entry?: Work["entry"]) => {
-    const { workOf, hand, writes } = stage({ bindings });
+    const { workOf, hand, writes } = wayIntoOutbox({ bindings });
     await hand(workOf(envelopeOf(), {}, entry));
     return writes[0]?.map(({ id }) => id);
   };
@@ -203,7 +134,7 @@ test("the records of a redrive with several legs know of each other; others have
 
 describe("a write that fails", () => {
   test("is tried again with backoff; meanwhile the outbox takes nothing, says why, and holds no room for it", async () => {
-    const { clock, route, outbox, workOf, hand, writes, depth, errors, books } = stage({
+    const { clock, route, outbox, workOf, hand, writes, depth, errors, books } = wayIntoOutbox({
       write: (_, times) => (times < 3 ? Promise.reject(outage) : undefined),
     });
     const handed = hand(workOf(envelopeOf()));
@@ -222,7 +153,7 @@ describe("a write that fails", () => {
   });
 
   test("whose answer was lost is no duplicate of itself", async () => {
-    const { clock, store, workOf, hand, depth, woken, books, writes } = stage({
+    const { clock, store, workOf, hand, depth, woken, books, writes } = wayIntoOutbox({
       write(records, times) {
         if (times > 1) return undefined;
         return store.persist(records, new AbortController().signal).then(() => Promise.reject(outage));
@@ -239,7 +170,7 @@ describe("a write that fails", () => {
     ["is not open", "UNAVAILABLE", "no outbox store is open"],
     ["does not answer", "TIMEOUT", "the outbox store did not answer"],
   ])("because the store %s says so", async (how, code, message) => {
-    const { outbox, open, stop, workOf, hand } = stage({
+    const { outbox, open, stop, workOf, hand } = wayIntoOutbox({
       clock: new HastyClock(),
       write: () => new Promise(() => {}),
     });
@@ -254,7 +185,7 @@ describe("a write that fails", () => {
   });
 
   test("and is given up is abandoned, and others are not held up by it", async () => {
-    const { clock, route, outbox, workOf, hand, depth, books } = stage({
+    const { clock, route, outbox, workOf, hand, depth, books } = wayIntoOutbox({
       write: (_, times) => (times === 1 ? Promise.reject(outage) : undefined),
     });
     const work = workOf(envelopeOf());
@@ -270,7 +201,7 @@ describe("a write that fails", () => {
 
 describe("an outbox that is full", () => {
   test("makes messages wait until there is room again, which is no failure", async () => {
-    const { clock, route, outbox, workOf, hand, writes, depth } = stage({ max: 1 });
+    const { clock, route, outbox, workOf, hand, writes, depth } = wayIntoOutbox({ max: 1 });
     await hand(workOf(envelopeOf()));
     expect([outbox.able, outbox.full, outbox.failure]).toEqual([false, true, undefined]);
     const work = workOf(envelopeOf({ id: "m2" }));
@@ -286,7 +217,7 @@ describe("an outbox that is full", () => {
   });
 
   test("keeps nobody who is given up", async () => {
-    const { clock, outbox, workOf, hand, writes, depth } = stage({ max: 1 });
+    const { clock, outbox, workOf, hand, writes, depth } = wayIntoOutbox({ max: 1 });
     await hand(workOf(envelopeOf()));
     const work = workOf(envelopeOf({ id: "m2" }));
     const handed = hand(work);
@@ -303,7 +234,7 @@ describe("of those that redrive one dead letter", () => {
   const signal = new AbortController().signal;
 
   async function ended(kind: "done" | "dead") {
-    const given = stage();
+    const given = wayIntoOutbox();
     await given.hand(given.workOf(envelopeOf({ id: "r1" }), {}, entry));
     const place = { routeId: "r", bindingId: "out" };
     const [claim] = await given.store.claim({ ...place, limit: 1, loanMs: 1_000 }, signal);
@@ -313,7 +244,7 @@ describe("of those that redrive one dead letter", () => {
   }
 
   test("one is in the outbox at a time, under whatever envelope id they go", async () => {
-    const { workOf, hand, depth } = stage();
+    const { workOf, hand, depth } = wayIntoOutbox();
     await hand(workOf(envelopeOf({ id: "r1" }), {}, entry));
     expect(await hand(workOf(envelopeOf({ id: "r2" }), {}, entry))).toMatchObject({ disposition: "duplicate" });
     expect(await hand(workOf(envelopeOf({ id: "r3" }), {}, { ...entry, failedAt: 6 }))).toMatchObject({

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import type { Work } from "../../src/route/work.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { outage } from "../support/memory-bridge.ts";
+import { wayIntoOutbox } from "../support/way-into-outbox.ts";
+
+const { signal } = new AbortController();
+const entry: Work["entry"] = { id: "e1", failedAt: 5 };
+
+test("of several legs only those that are kept take room", async () => {
+  const { workOf, hand, depth } = wayIntoOutbox({
+    bindings: ["a", "b", "c"],
+    write: () => Promise.resolve([{ kind: "persisted" }, { kind: "conflict" }, { kind: "persisted" }]),
+  });
+  await hand(workOf(envelopeOf()));
+  expect(depth.depth).toBe(2);
+});
+
+test("a redrive that is given up before it is written is abandoned", async () => {
+  const { clock, workOf, hand, depth } = wayIntoOutbox({ write: () => Promise.reject(outage) });
+  const work = workOf(envelopeOf(), {}, entry);
+  const handed = hand(work);
+  await clock.advance(0);
+  work.cancel();
+  expect(await handed).toMatchObject({ disposition: "abandoned", failedBindings: ["out"] });
+  expect(depth.depth).toBe(0);
+});
+
+describe("a redrive with several legs", () => {
+  const bindings = ["a", "b"];
+
+  /** Such a redrive, of which the legs have ended so. */
+  async function ended(...kinds: readonly ("done" | "dead")[]) {
+    const given = wayIntoOutbox({ bindings });
+    await given.hand(given.workOf(envelopeOf({ id: "r1" }), {}, entry));
+    for (const [at, kind] of kinds.entries()) {
+      const place = { routeId: "r", bindingId: bindings[at] ?? "" };
+      const [claim] = await given.store.claim({ ...place, limit: 1, loanMs: 1_000 }, signal);
+      if (claim === undefined) throw new Error("the record is not lent");
+      await given.store.finish([{ id: claim.record.id, token: claim.token, outcome: { kind } }], signal);
+    }
+    return given;
+  }
+
+  test.each<[string, "done" | "dead", "done" | "dead"]>([
+    ["the first", "dead", "done"],
+    ["the second", "done", "dead"],
+    ["each", "dead", "dead"],
+  ])("makes way for the next when %s of them has failed: its dead letter is still there", async (_, ...kinds) => {
+    const { workOf, hand } = await ended(...kinds);
+    expect(await hand(workOf(envelopeOf({ id: "r2" }), {}, entry))).toMatchObject({ disposition: "persisted" });
+  });
+
+  test.each<[string, ...("done" | "dead")[]]>([
+    ["one is still to be sent", "dead"],
+    ["all were delivered", "done", "done"],
+  ])("makes way for none when %s", async (_, ...kinds) => {
+    const { workOf, hand } = await ended(...kinds);
+    expect(await hand(workOf(envelopeOf({ id: "r2" }), {}, entry))).toMatchObject({ disposition: "duplicate" });
+  });
+});
+
+test.each([false, true])(
+  "a record of a message that was given up is nobody's when it comes out of the outbox after all (shared: %s)",
+  async (shared) => {
+    const { clock, route, store, workOf, hand, books, writes } = wayIntoOutbox({
+      shared,
+      write: (records, times) =>
+        times > 1 ? undefined : store.persist(records, signal).then(() => Promise.reject(outage)),
+    });
+    const work = workOf(envelopeOf());
+    const handed = hand(work);
+    await clock.advance(0);
+    work.cancel();
+    expect(await handed).toMatchObject({ disposition: "abandoned" });
+    const [record] = writes[0] ?? [];
+    const own = route.targets.get("out")?.account.drain("delivered", record?.id ?? "", shared);
+    expect(own).toBe(false);
+    expect(books()).toMatchObject({ received: 1, recovered: 1, inFlight: 0, inOutbox: 0 });
+  },
+);
+
+test("what was persisted where others drain too is one's own until it has ended", async () => {
+  for (const shared of [false, true]) {
+    const { route, workOf, hand } = wayIntoOutbox({ shared });
+    const { records } = await hand(workOf(envelopeOf()));
+    const ids = records?.map(({ recordId }) => recordId);
+    expect([...(route.targets.get("out")?.account.own ?? [])]).toEqual(shared ? ids : []);
+  }
+});
