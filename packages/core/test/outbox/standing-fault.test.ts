@@ -12,12 +12,13 @@ function noting(): { readonly lines: [string, LogFields | undefined][]; readonly
   return { lines, logger };
 }
 
-test("a fault is told when it begins, when it is another one, and when it is over, with its number", async () => {
+test("a fault is told when it begins, when it is another one, and when it is over, with its number and for how long", async () => {
   const clock = new FakeClock();
   const { lines, logger } = noting();
   const fault = new StandingFault({ logger, clock, begins: "it fails", ends: "it works" });
   fault.over();
   for (let n = 0; n < 3; n++) fault.met(new BridgeError("CONNECTION_LOST", `away ${n}`), { records: n });
+  await clock.advance(1_000);
   fault.met(new BridgeError("TIMEOUT", "no answer"));
   await clock.advance(1_500);
   expect(fault.fault).toBeDefined();
@@ -27,7 +28,7 @@ test("a fault is told when it begins, when it is another one, and when it is ove
   expect(lines).toEqual([
     ["it fails", { code: "CONNECTION_LOST", error: "away 0", records: 0 }],
     ["it fails", { code: "TIMEOUT", error: "no answer" }],
-    ["it works", { failures: 4, lasted_ms: 1_500 }],
+    ["it works", { failures: 4, lasted_ms: 2_500 }],
   ]);
 });
 

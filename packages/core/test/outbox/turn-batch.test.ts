@@ -69,3 +69,42 @@ test("after a call that was late less goes in one, until each item goes alone", 
   expect(calls.slice(0, 7)).toEqual([32, 16, 16, 8, 8, 8, 8]);
   expect(calls.filter((length) => length === 1)).toHaveLength(32);
 });
+
+test("a store that was late and is in time again gets as much in one call as before", async () => {
+  const calls: number[] = [];
+  let late = true;
+  const batched = new TurnBatch(
+    systemClock,
+    async (items: readonly number[]) => {
+      calls.push(items.length);
+      if (late) throw new BridgeError("TIMEOUT", "no answer in time");
+      return items;
+    },
+    () => MIB / 4,
+  );
+  const add = () => Promise.allSettled(Array.from({ length: 32 }, () => batched.add([1]).results));
+  await add();
+  late = false;
+  await add();
+  expect(calls).toEqual([32, 16, 16]);
+  for (let times = 0; times < 10; times++) await add();
+  expect(calls.at(-1)).toBe(32);
+});
+
+test("a call that goes takes nothing away from the one that fills after it", async () => {
+  const turns: (() => void)[] = [];
+  const calls: number[] = [];
+  const run = async (items: readonly number[]): Promise<readonly number[]> => {
+    calls.push(items.length);
+    return items;
+  };
+  const batched = new TurnBatch({ turn: (then) => void turns.push(then) }, run);
+  const full = batched.add(Array.from({ length: 1_000 }, () => 1)).results;
+  const one = batched.add([1]);
+  turns.shift()?.();
+  const next = batched.add([2]);
+  turns.shift()?.();
+  await Promise.all([full, one.results, next.results]);
+  expect(calls).toEqual([1_000, 2]);
+  expect([one.first, next.first]).toEqual([0, 1]);
+});

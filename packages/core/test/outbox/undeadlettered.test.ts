@@ -3,6 +3,7 @@ import { openMemoryOutbox } from "@bridge/memory";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Undeadlettered } from "../../src/outbox/undeadlettered.ts";
+import { BoundingClock } from "../support/bounding-clock.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
 const signal = new AbortController().signal;
@@ -52,6 +53,26 @@ test("a store that is not open, or does not answer, ends nothing", async () => {
   const away = async () => Promise.reject(new BridgeError("UNAVAILABLE", "away"));
   await waiting.forgetEnded({ ...memory, shared: true, status: away }, signal);
   await waiting.forgetEnded({ ...memory, status: away }, signal);
+  expect(waiting.failure?.message).toBe("full");
+});
+
+test("a store that does not answer is waited for 5 s, or until nobody waits any more", async () => {
+  const clock = new BoundingClock();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  const store = { ...memory, status: () => new Promise<never>(() => {}) };
+  const waiting = new Undeadlettered(clock);
+  waiting.add("record", new BridgeError("UNAVAILABLE", "full"), 3_600_000);
+  const over: string[] = [];
+  void waiting.forgetEnded(store, signal).then(() => over.push("in time"));
+  await clock.advance(4_999);
+  expect(over).toEqual([]);
+  await clock.advance(1);
+  expect(over).toEqual(["in time"]);
+  const stop = new AbortController();
+  void waiting.forgetEnded(store, stop.signal).then(() => over.push("at the stop"));
+  stop.abort(new Error("stopped"));
+  await clock.advance(0);
+  expect(over).toEqual(["in time", "at the stop"]);
   expect(waiting.failure?.message).toBe("full");
 });
 
