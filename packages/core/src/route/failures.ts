@@ -169,7 +169,7 @@ export class Failures {
     bindingId: string,
     error: BridgeError,
     attempts: number,
-  ): Promise<"stored" | "gone" | "abandoned"> {
+  ): Promise<"gone" | "abandoned" | undefined> {
     const { config, clock, random } = this.#parts;
     const entry = deadLetterOf(
       { received: work.received, routeId: config.id, bindingId, attempts, failedAt: clock.now() },
@@ -180,8 +180,7 @@ export class Failures {
     try {
       while (!work.cancelled) {
         const failure = await this.writer.write(entry, work.signal, replay);
-        if (failure === undefined) return "stored";
-        if (failure === "gone") return "gone";
+        if (failure === undefined || failure === "gone") return failure;
         if (++failures === 1) this.#waitingForDlq++;
         this.#dlqFailure = failure;
         const delayMs = backoffDelay(config.policy.backoff, failures, () => random.next());

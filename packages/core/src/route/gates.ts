@@ -1,4 +1,4 @@
-import type { BridgeError, Envelope, SendOutcome } from "@bridge/ports";
+import type { BridgeError, Envelope, Processor, SendOutcome } from "@bridge/ports";
 import { unheard } from "@bridge/ports/internal";
 import type { NamedProcessor } from "./route-parts.ts";
 import { named } from "./run-processor.ts";
@@ -10,14 +10,16 @@ export type Ended = (thrown: unknown) => void;
 
 const NOBODY_ASKED: Ended = () => {};
 
+type Gate = Pick<NamedProcessor, "id"> & { readonly processor: Required<Pick<Processor, "admit">> };
+
 /** The processors of a route that have a say before each send, such as a circuit breaker. */
 export class Gates {
-  readonly #gates: readonly NamedProcessor[];
+  readonly #gates: readonly Gate[];
   readonly #surprises: Surprises;
 
   constructor(processors: readonly NamedProcessor[], surprises: Surprises) {
     this.#surprises = surprises;
-    this.#gates = processors.filter(({ processor }) => processor.admit !== undefined);
+    this.#gates = processors.filter(isGate);
   }
 
   /** Asks all of them. The error of the first that refuses; those before it are told that nothing was sent. */
@@ -29,7 +31,7 @@ export class Gates {
     };
     for (const { id, processor } of this.#gates) {
       try {
-        const admission = unheard(processor.admit?.(envelope, bindingId));
+        const admission = unheard(processor.admit(envelope, bindingId));
         if (admission?.kind === "refused") throw admission.error;
         if (admission === undefined) continue;
         const { ended } = admission;
@@ -52,4 +54,8 @@ export class Gates {
       this.#surprises.tell(`processor ${id}`, thrown);
     }
   }
+}
+
+function isGate(named: NamedProcessor): named is NamedProcessor & Gate {
+  return named.processor.admit !== undefined;
 }

@@ -162,7 +162,7 @@ export class InFlight implements Disposable {
         outcome = await this.#process.failed(work, thrown);
       }
       const settlement = settlementOf(outcome, work.received.id);
-      const told = settlement === undefined ? undefined : this.#settle(work, settlement);
+      const told = settlement === undefined ? undefined : this.#settle(work, settlement, outcome);
       if (told !== undefined) await told;
       if (settlement !== undefined && this.#parts.taps.watched) this.#show(work, outcome);
       this.#enter(outcome);
@@ -204,7 +204,7 @@ export class InFlight implements Disposable {
    * not know and will hand it out again. An acknowledgement that has to wait its turn holds the slot: until it is out,
    * which is when the promise resolves, the delivery is unsettled.
    */
-  #settle(work: Work, settlement: Settlement): Promise<void> | undefined {
+  #settle(work: Work, settlement: Settlement, { disposition }: Outcome): Promise<void> | undefined {
     // Whoever holds the lease by now has the message too, and settles it.
     if (work.term?.live === false) return undefined;
     try {
@@ -216,8 +216,8 @@ export class InFlight implements Disposable {
         );
       }
       // What was just delivered and told at once was told in that same turn: no look at the clock for it.
-      const delivered = settlement.kind === "accept" && settlement.outcome === "delivered";
-      this.#held(work, (delivered ? this.#handover.acceptedAt : undefined) ?? this.#parts.clock.monotonic());
+      const acceptedAt = disposition === "delivered" ? this.#handover.acceptedAt : undefined;
+      this.#held(work, acceptedAt ?? this.#parts.clock.monotonic());
     } catch (error) {
       this.#notSettled(work, error);
     }

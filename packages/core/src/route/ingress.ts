@@ -166,7 +166,7 @@ function copyHeaders(
     if (typeof value !== "string") return "not texts";
     const itsSize = name.length + value.length;
     if (count === INGRESS_LIMITS.headers || size + itsSize > INGRESS_LIMITS.headerSize) {
-      (leftOut ??= new LeftOut()).add(name, count === INGRESS_LIMITS.headers);
+      (leftOut ??= new LeftOut(count === INGRESS_LIMITS.headers)).add(name);
       continue;
     }
     count++;
@@ -190,12 +190,17 @@ function halved(texts: Readonly<Record<string, string | undefined>>): BridgeErro
 
 /** The headers that a message was too large for: who reads the dead letter has to know what it lacks. */
 class LeftOut {
-  #count = 0;
-  #many = false;
+  /** Whether they were too many when the first one was left out, or too large. */
+  readonly #many: boolean;
   readonly #names: string[] = [];
+  #count = 0;
 
-  add(name: string, many: boolean): void {
-    if (this.#count++ === 0) this.#many = many;
+  constructor(many: boolean) {
+    this.#many = many;
+  }
+
+  add(name: string): void {
+    this.#count++;
     if (this.#names.length < NAMED) this.#names.push(name.slice(0, NAME_LENGTH));
   }
 

@@ -91,6 +91,16 @@ describe.each(Object.keys(WAITS).filter((wait) => wait !== "the rate"))("a sourc
   });
 });
 
+test("what nothing stands in the way of is admitted at once, not a turn later, and so for each that the rate lets through", () => {
+  const { control, lease } = stage();
+  const admission = new Admission(policyOf({ maxInFlight: 10 }), control, [lease]);
+  const admitted = () => admission.admit(never, new AbortController().signal);
+  expect(admitted()).toBe(true);
+  control.rate.limit = { messagesPerSecond: 1, burst: 2 };
+  expect([admitted(), admitted()]).toEqual([true, true]);
+  expect(admitted()).toBeInstanceOf(Promise);
+});
+
 /** A source of one delivery, and then nothing. */
 function sourceOfOne(): Receiver {
   const delivery: Delivery = { message: { id: "m", subject: "s", payload: new Uint8Array() }, settle() {} };

@@ -142,3 +142,44 @@ test("operators 3.3: what was redriven and cannot be deleted is told once a minu
   expect(lines).toHaveLength(7);
   log[Symbol.dispose]();
 });
+
+test("what could not be written and what could not be deleted is told apart, and each by its reason", () => {
+  const clock = new ManualClock();
+  const lines: unknown[] = [];
+  const error = (message: string, { error: why, count }: LogFields = {}) =>
+    void lines.push([message.split(":")[0], why, count]);
+  using log = new FailureLog({ ...silentLogger, error }, clock);
+  const [full, away] = [new BridgeError("INTERNAL", "disk full"), new BridgeError("UNAVAILABLE", "away")];
+  const all = [full, away].flatMap(({ message }) => [
+    ["dead letter not written", message, 1],
+    ["redriven entry not deleted", message, 1],
+  ]);
+  for (const why of [full, away]) {
+    log.notWritten(why, {});
+    log.notDeleted("e1", why, {});
+  }
+  expect(lines).toEqual(all);
+  for (const why of [full, away]) {
+    log.notWritten(why, {});
+    log.notDeleted("e2", why, {});
+  }
+  expect(lines).toEqual(all);
+  clock.advance(60_000);
+  expect(lines.slice(all.length)).toEqual(all);
+});
+
+test("finding 8.4: only of what nobody classified it is told where it was thrown", () => {
+  const stacks: unknown[] = [];
+  const debug = (_: string, { stack }: LogFields = {}) => void stacks.push(stack);
+  using log = new FailureLog({ ...silentLogger, debug }, new ManualClock());
+  const mistake = new TypeError("somebody's mistake");
+  for (const error of [
+    BridgeError.from(mistake),
+    new BridgeError("UNAVAILABLE", "away", { cause: mistake }),
+    new BridgeError("INTERNAL", "no answer", { cause: outage }),
+    new BridgeError("UNAVAILABLE", "away", { cause: outage }),
+  ]) {
+    log.triedInVain({ bindingId: "out", envelopeId: "m1", error, trace: {} }, 1, 0);
+  }
+  expect(stacks).toEqual([expect.stringContaining("failure-log.test"), undefined, undefined, undefined]);
+});

@@ -1,4 +1,4 @@
-import { type Delivery, RESERVED } from "@bridge/ports";
+import { type Delivery, type Envelope, RESERVED } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { partKey } from "../../src/change/part-graph.ts";
 import { Failures } from "../../src/route/failures.ts";
@@ -85,21 +85,42 @@ describe("spec 1.3: attempts and their age are counted on when a message comes a
   });
 });
 
-test("what need not be looked for in the ledger is not: it would be for each message", () => {
-  const [route] = partsOf({ policy: { replayBudgetMs: 1 } }).parts.routes.values();
-  if (route === undefined) throw new Error("the bridge has no route");
-  const failures = new Failures(route);
-  const unread = Object.defineProperty(envelopeOf(), "headers", {
-    get: () => {
-      throw new Error("its identity is asked for");
-    },
-  });
-  for (const receiveCount of [1, undefined]) {
-    const delivery: Delivery = { message: unread, settle: () => {}, receiveCount };
-    const work = new Work({ delivery, envelope: unread, origin: "received", startedAt: 0 });
-    expect(failures.firstAttempt(work, "out")).toBe(1);
-    failures.forget(work, "out");
+describe("what need not be looked for in the ledger is not: it would be for each message", () => {
+  function fresh() {
+    const { bridge, parts } = partsOf({ policy: { replayBudgetMs: 1 } });
+    const [route] = parts.routes.values();
+    if (route === undefined) throw new Error("the bridge has no route");
+    const workOf = (envelope: Envelope, receiveCount?: number): Work => {
+      const delivery: Delivery = { message: envelope, settle: () => {}, receiveCount };
+      return new Work({ delivery, envelope, origin: "received", startedAt: bridge.clock.monotonic() });
+    };
+    const unread = Object.defineProperty(envelopeOf(), "headers", {
+      get: () => {
+        throw new Error("its identity is asked for");
+      },
+    });
+    return { clock: bridge.clock, failures: new Failures(route), workOf, unread };
   }
+
+  test("while no message has failed", () => {
+    const { failures, workOf, unread } = fresh();
+    for (const receiveCount of [1, undefined]) {
+      const work = workOf(unread, receiveCount);
+      expect(failures.firstAttempt(work, "out")).toBe(1);
+      failures.forget(work, "out");
+    }
+  });
+
+  test("nor when only such have failed as nobody would recognise, of which nothing is kept", async () => {
+    const { clock, failures, workOf, unread } = fresh();
+    const minted = workOf(envelopeOf({ headers: { [RESERVED.generatedId]: "true" } }));
+    const attempts = failures.attemptsOf(minted, "out");
+    attempts.charged = 1;
+    const held = failures.after(minted, "out", outage, attempts);
+    await clock.advance(60_000);
+    expect(await held).toBe("again");
+    expect(failures.firstAttempt(workOf(unread), "out")).toBe(1);
+  });
 });
 
 test("what is final ends by the policy; what would be tried again is never taken for an end", async () => {

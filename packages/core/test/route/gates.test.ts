@@ -82,3 +82,12 @@ test("one that says nothing has no objection, and hears nothing of how the send 
   ended(new BridgeError("REJECTED", "no"));
   expect([heard, told]).toEqual([["failed"], []]);
 });
+
+test("where no processor has a say nothing is made for a send, and nobody hears how it ended", () => {
+  const { gates, told } = gatesOf([undefined, undefined]);
+  const ended = gates.admit(envelopeOf(), "out");
+  expect(gates.admit(envelopeOf(), "out")).toBe(ended);
+  if (typeof ended !== "function") throw new Error("the send was refused");
+  ended(new BridgeError("REJECTED", "no"));
+  expect(told).toEqual([]);
+});

@@ -14,6 +14,7 @@ test("spec 1.3: a redelivery is known by its deduplication id, else by the id of
 
 test("contract §2: one failure of one message at one binding has one entry id, and any other has another one", () => {
   const id = deadLetterId("r", "out", envelopeOf());
+  expect(id).toMatch(/^[\da-f]{64}$/u);
   expect(deadLetterId("r", "out", envelopeOf({ receivedAt: 5, subject: "other" }))).toBe(id);
   const others = [
     deadLetterId("q", "out", envelopeOf()),
