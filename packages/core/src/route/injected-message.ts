@@ -17,6 +17,5 @@ export function sourceMessageOf(message: InjectedMessage): SourceMessage {
     throw new TypeError(`message is ${kindOf(message)}: give it an object, such as { payload: "hello" }`);
   onlyKnown("a message", message, MESSAGE_MEMBERS);
   const { payload, contentType } = encodePayload(message.payload);
-  const type = message.contentType ?? contentType;
-  return { ...message, subject: message.subject ?? "", payload, ...(type !== undefined && { contentType: type }) };
+  return { ...message, subject: message.subject ?? "", payload, contentType: message.contentType ?? contentType };
 }

@@ -1,4 +1,4 @@
-import { silentLogger, type Processor, type SourceMessage } from "@bridge/ports";
+import { silentLogger, type Processor, type SourceMessage, type TransportPlugin } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { Explainer, explain } from "../../src/route/explain.ts";
 import { entryOf } from "../dlq-job/job-bridge.ts";
@@ -20,6 +20,27 @@ function explained(options: MemoryBridgeOptions, routeId = "r", changes: Partial
 const change: Processor = { process: (envelope) => ({ kind: "pass", envelope: { ...envelope, subject: "changed" } }) };
 const pass: Processor = { process: (envelope) => ({ kind: "pass", envelope }) };
 const filter: Processor = { process: () => ({ kind: "filter", reason: "not an alarm" }) };
+
+/** A transport whose parts are named when they are built, and when they are ended, which fails. */
+function counting(memory: TransportPlugin, built: string[], ended: string[]): TransportPlugin {
+  const { session, receiver, sender } = memory;
+  if (session === undefined || receiver === undefined || sender === undefined) throw new Error("not all parts");
+  const counted = <Part extends AsyncDisposable>(kind: string, part: Part): Part => {
+    built.push(kind);
+    const end = (): Promise<void> => {
+      ended.push(kind);
+      throw new Error("rude");
+    };
+    return Object.assign(part, { [Symbol.asyncDispose]: end });
+  };
+  return {
+    ...memory,
+    type: "counting",
+    session: { ...session, create: (options, context) => counted("session", session.create(options, context)) },
+    receiver: { ...receiver, create: (options, context) => counted("receiver", receiver.create(options, context)) },
+    sender: { ...sender, create: (options, context) => counted("sender", sender.create(options, context)) },
+  };
+}
 
 describe("what a route would do with a message", () => {
   test("which processors did what, the bindings chosen and their addresses; nothing is sent", async () => {
@@ -47,16 +68,30 @@ describe("what a route would do with a message", () => {
     expect([hub.channel("a").arrived, hub.channel("b").arrived]).toEqual([0, 0]);
   });
 
-  test("every part that was built for it is ended", async () => {
-    let ended = 0;
+  test("every part that was built for it is ended, also after one that fails to", async () => {
+    const built: string[] = [];
+    const ended: string[] = [];
     const part: Processor & AsyncDisposable = {
       ...pass,
       async [Symbol.asyncDispose]() {
-        ended++;
+        ended.push("processor");
       },
     };
-    await explained({ processors: [part, { ...part }] }).explanation;
-    expect(ended).toBe(2);
+    const transport = { transport: "counting" };
+    const { explanation } = explained({
+      session: true,
+      processors: [part, { ...part }],
+      transports: (memory) => [counting(memory, built, ended)],
+      config: (config) => ({
+        ...config,
+        sessions: config.sessions.map((session) => ({ ...session, ...transport })),
+        receivers: config.receivers.map((receiver) => ({ ...receiver, ...transport })),
+        senders: config.senders.map((sender) => ({ ...sender, ...transport })),
+      }),
+    });
+    await explanation;
+    expect(new Set(built)).toEqual(new Set(["session", "receiver", "sender"]));
+    expect(ended.toSorted()).toEqual([...built, "processor", "processor"].toSorted());
   });
 
   test("not the address of a binding that came in through a reference", async () => {
@@ -69,14 +104,26 @@ describe("what a route would do with a message", () => {
     expect(await explanation).toMatchObject({ bindings: [{ id: "out", address: "[REDACTED]" }] });
   });
 
-  test("why it would go nowhere: filtered, no binding, no address, no such route", async () => {
+  test("why it would go nowhere: filtered, a processor that fails, no binding, no address, no such route", async () => {
     expect(await explained({ processors: [filter, change] }).explanation).toMatchObject({
       processors: [{ id: "p0", did: "filtered" }],
       bindings: [],
       error: { code: "MESSAGE_FILTERED", message: "processor p0: not an alarm" },
     });
+    const failing: Processor = { process: () => Promise.reject(new Error("rude")) };
+    expect(await explained({ processors: [pass, failing, change] }).explanation).toMatchObject({
+      processors: [
+        { id: "p0", did: "passed" },
+        { id: "p1", did: "failed", error: { code: "INTERNAL" } },
+      ],
+      bindings: [],
+      error: { code: "INTERNAL", message: "processor p1: rude" },
+    });
     const none = { type: "rules", rules: [], defaultBindings: [] } as const;
-    expect(await explained({ resolver: none }).explanation).toMatchObject({ error: { code: "BINDING_UNRESOLVED" } });
+    expect(await explained({ resolver: none }).explanation).toMatchObject({
+      bindings: [],
+      error: { code: "BINDING_UNRESOLVED" },
+    });
     const unnamed = explained({
       config: (config) => ({
         ...config,

@@ -10,3 +10,11 @@ test.each<[string, unknown]>([
     new TypeError(`message is ${kind}: give it an object, such as { payload: "hello" }`),
   );
 });
+
+test("a message has an empty subject and the content type of its payload unless others are given", () => {
+  expect(sourceMessageOf({ payload: "hello" })).toEqual({ subject: "", payload: new TextEncoder().encode("hello") });
+  const payload = new TextEncoder().encode("[1]");
+  const own = { subject: "s", contentType: "application/vnd.own+json", id: "m1" };
+  expect(sourceMessageOf({ payload: [1] })).toEqual({ subject: "", payload, contentType: "application/json" });
+  expect(sourceMessageOf({ ...own, payload: [1] })).toEqual({ ...own, payload });
+});

@@ -1,5 +1,7 @@
 import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { turn } from "../support/fake-clock.ts";
+import { heldRoute } from "../support/held-route.ts";
 import { bound, type MemoryBridge, memoryBridge } from "../support/memory-bridge.ts";
 
 const refused = new BridgeError("FORBIDDEN", "no");
@@ -34,6 +36,23 @@ test("operators 6.3: a tap shows each leg of a message, with how often it was se
     { bindingId: "b", outcome: "dead_lettered", attempts: 1, ms: 0 },
   ]);
   await supervisor.shutdown();
+});
+
+test("operators 6.3: a tap shows what its source was told of, and nothing of what was abandoned", async () => {
+  const { clock, parts, sender, settled, receive } = heldRoute();
+  using tap = parts.taps.open({});
+  const source = new AbortController();
+  for (const id of ["m1", "m2"]) receive(id, { signal: source.signal });
+  receive("m3");
+  await turn();
+  source.abort();
+  await turn();
+  sender.sends[2]?.accept();
+  await turn();
+  expect(settled).toMatchObject([{ envelopeId: "m3" }]);
+  const [batch] = await Promise.all([tap.next(bound()), clock.advance(100)]);
+  expect(batch).toMatchObject({ messages: [{ envelopeId: "m3", outcome: "delivered" }], lost: 0 });
+  expect(batch?.messages).toHaveLength(1);
 });
 
 test("operators 6.3: what goes into the outbox is shown when its source is told, and has not been sent", async () => {
