@@ -10,7 +10,7 @@ export type Ended = (thrown: unknown) => void;
 
 const NOBODY_ASKED: Ended = () => {};
 
-type Gate = Pick<NamedProcessor, "id"> & { readonly processor: Required<Pick<Processor, "admit">> };
+type Gate = NamedProcessor & { readonly processor: Required<Pick<Processor, "admit">> };
 
 /** The processors of a route that have a say before each send, such as a circuit breaker. */
 export class Gates {
@@ -56,6 +56,6 @@ export class Gates {
   }
 }
 
-function isGate(named: NamedProcessor): named is NamedProcessor & Gate {
-  return named.processor.admit !== undefined;
+function isGate(part: NamedProcessor): part is Gate {
+  return part.processor.admit !== undefined;
 }
