@@ -7,6 +7,7 @@ import { drawBroker, drawCallers, drawMany, drawOutbox, drawPolicies } from "./d
 import { withLooks } from "./draw-looks.ts";
 import { withProgram } from "./draw-programs.ts";
 import { withSingles } from "./draw-singles.ts";
+import { withSlips } from "./draw-slips.ts";
 import { drawLeaseTimes, lateLeasesMs, usualTtlMs } from "./draw-lease-times.ts";
 import { drawMessages, failing, healing, odd, withInjects } from "./draw-messages.ts";
 import { withMoments } from "./draw-moments.ts";
@@ -109,6 +110,7 @@ export function draw(seed: number): Plan {
     of.chance(0.4) ? drawOtherChange(of, others) : drawChange(of, parts.outbox),
   );
   const program = withProgram(dice.fork("program"), documents);
-  const looks = withLooks(dice.fork("looks"), withSingles(dice.fork("singles"), program));
+  const slips = withSlips(dice.fork("slips"), withSingles(dice.fork("singles"), program));
+  const looks = withLooks(dice.fork("looks"), slips);
   return withMoments(dice.fork("moments"), looks);
 }

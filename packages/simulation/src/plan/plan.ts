@@ -1,6 +1,7 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import type { Change } from "./change.ts";
+import type { Slip } from "./draw-slips.ts";
 import type { LooksAt } from "./looks-at.ts";
 import type { DocumentHabits, PlannedCommit } from "./planned-commit.ts";
 import type { JobAsk, PlannedJob } from "./planned-job.ts";
@@ -174,6 +175,8 @@ export type Fault = {
       readonly edit?: "same" | "anew" | "throws";
     }
   | { readonly kind: "delete-one"; readonly nth: number }
+  /** Something that cannot be is asked for, some of it of one dead letter. */
+  | { readonly kind: "slip"; readonly slip: Slip; readonly nth: number }
   /** Of the oldest records of the outbox, up to so many go to the DLQ, by as many callers at once. */
   | { readonly kind: "move"; readonly records: number; readonly callers: number }
   /** Asked for by so many at once. */

@@ -104,6 +104,9 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
     case "delete-one":
       instances.singles.delete(instance, fault.nth);
       return () => {};
+    case "slip":
+      instances.slips.slip(instance, fault.slip, fault.nth);
+      return () => {};
     case "move": {
       const oldest = outbox.oldest(fault.records);
       bySeveral(instances, fault.callers, (at) => move(at, oldest, world));

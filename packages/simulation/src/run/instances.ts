@@ -7,6 +7,7 @@ import { Commits } from "./commits.ts";
 import { Looks } from "./looks.ts";
 import { Reloads } from "./reloads.ts";
 import { Singles } from "./singles.ts";
+import { Slips } from "./slips.ts";
 import { TriedLetters } from "./tried-letters.ts";
 import { Undelivered } from "./undelivered.ts";
 
@@ -24,6 +25,7 @@ export class Instances {
   readonly commits: Commits;
   readonly looks: Looks;
   readonly singles: Singles;
+  readonly slips: Slips;
   readonly undelivered: Undelivered;
   readonly triedLetters: TriedLetters;
   readonly #world: World;
@@ -40,6 +42,7 @@ export class Instances {
     this.commits = new Commits(world, this);
     this.looks = new Looks(world);
     this.singles = new Singles(world);
+    this.slips = new Slips(world);
     this.undelivered = new Undelivered(world, this);
     this.triedLetters = new TriedLetters(world, this);
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);

@@ -1,0 +1,33 @@
+import type { Dice } from "../dice.ts";
+import type { Fault, Plan } from "./plan.ts";
+
+/** What an operator asks for that cannot be. */
+const SLIPS = [
+  "redrives what is not there",
+  "redrives one that is not there",
+  "redrives what is quarantined",
+  "redrives one that is quarantined",
+  "asks for a job that is not there",
+  "lists jobs",
+  "starts another plan",
+  "plans for another binding",
+  "plans something else under the same key",
+  "injects where no route is",
+] as const;
+
+export type Slip = (typeof SLIPS)[number];
+
+/** In some plans operators slip: what they ask for is refused, and changes nothing. */
+export function withSlips(dice: Dice, plan: Plan): Plan {
+  if (!dice.chance(0.25)) return plan;
+  const { instances = 1, calmAt } = plan;
+  const slips = Array.from({ length: dice.scaled(1, 10) }, (): Fault => ({
+    at: Math.floor(dice.next() * calmAt),
+    forMs: 0,
+    ...(instances > 1 && { instance: dice.whole(0, instances - 1) }),
+    kind: "slip",
+    slip: dice.pick(SLIPS),
+    nth: dice.scaled(1, 20),
+  }));
+  return { ...plan, faults: [...plan.faults, ...slips].toSorted((a, b) => a.at - b.at) };
+}
