@@ -123,11 +123,6 @@ export class LegAccount {
     return true;
   }
 
-  /** The write is answered: nothing of it was persisted. */
-  notPersisted(recordId: string): void {
-    this.#unanswered.refused(recordId);
-  }
-
   /** It is given up before a write of it was answered. */
   leave(recordId: string, shared: boolean): void {
     this.#unanswered.left(recordId, shared);

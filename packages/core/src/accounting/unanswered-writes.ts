@@ -2,9 +2,9 @@
 const MAX_LEFT = 10_000;
 
 /**
- * `first`, `repeated`: nobody knows whether the record is in the outbox. `drained`, `drained_in_repeat`: it has come out while its
- * first write, or a later one, was not answered. `out`: it had come out before its last write began; `out_again`: and since.
- * `left`: its leg was given up.
+ * `first`, `repeated`: nobody knows whether the record is in the outbox, or its leg is about to end without it. `drained`,
+ * `drained_in_repeat`: it has come out while its first write, or a later one, was not answered. `out`: it had come out before its last
+ * write began; `out_again`: and since. `left`: its leg was given up.
  */
 type State = "first" | "repeated" | "drained" | "drained_in_repeat" | "out" | "out_again" | "left";
 
@@ -34,11 +34,6 @@ export class UnansweredWrites {
     }
     if (state === "out" && anew) return "again";
     return state === undefined || isOpen(state) ? "in" : "out";
-  }
-
-  /** The write is answered: nothing was persisted. */
-  refused(recordId: string): void {
-    if (isOpen(this.#states.get(recordId))) this.#states.delete(recordId);
   }
 
   /** Its leg ends in another way. Returns whether it had ended with its record already. */

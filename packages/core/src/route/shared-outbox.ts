@@ -234,8 +234,7 @@ export class SharedOutbox implements Handover {
     for (const { target, record } of entries) {
       const result = results[next++];
       const persisted = result !== undefined && ofThisTry(result, record.id).kind === "persisted";
-      if (!persisted) target.account.notPersisted(record.id);
-      else if (target.account.persist(record.id, result.kind === "persisted", this.#shared)) kept++;
+      if (persisted && target.account.persist(record.id, result.kind === "persisted", this.#shared)) kept++;
     }
     return kept;
   }

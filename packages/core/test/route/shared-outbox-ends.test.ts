@@ -1,7 +1,8 @@
+import { BridgeError, type PersistResult } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import type { Work } from "../../src/route/work.ts";
 import { envelopeOf } from "../support/envelope.ts";
-import { outage } from "../support/memory-bridge.ts";
+import { outage, refusal } from "../support/memory-bridge.ts";
 import { wayIntoOutbox } from "../support/way-into-outbox.ts";
 
 const { signal } = new AbortController();
@@ -58,6 +59,38 @@ describe("a redrive with several legs", () => {
     const { workOf, hand } = await ended(...kinds);
     expect(await hand(workOf(envelopeOf({ id: "r2" }), {}, entry))).toMatchObject({ disposition: "duplicate" });
   });
+});
+
+test.each<[string, PersistResult]>([
+  ["has just been persisted", { kind: "persisted" }],
+  ["will never be taken", { kind: "refused", error: refusal }],
+])("a redrive of which a leg has failed before is not written again when another leg %s", async (_, result) => {
+  const { workOf, hand, writes } = wayIntoOutbox({
+    bindings: ["a", "b"],
+    write: () => Promise.resolve([result, { kind: "duplicate", id: "other", status: "dead" }]),
+  });
+  await hand(workOf(envelopeOf(), {}, entry));
+  expect(writes).toHaveLength(1);
+});
+
+test("a record that will never be taken is refused with what the store said of it as the cause", async () => {
+  const told = new BridgeError("UNAVAILABLE", "not this one");
+  const { workOf, hand } = wayIntoOutbox({ write: () => Promise.resolve([{ kind: "refused", error: told }]) });
+  const { error } = await hand(workOf(envelopeOf()));
+  expect(error).toMatchObject({ code: "REJECTED", message: "not this one", cause: told });
+});
+
+test("the same failure is told again when the outbox took something in between", async () => {
+  const failing = new Set([1, 3]);
+  const { clock, workOf, hand, errors } = wayIntoOutbox({
+    write: (_, times) => (failing.has(times) ? Promise.reject(outage) : undefined),
+  });
+  for (const id of ["m1", "m2"]) {
+    const handed = hand(workOf(envelopeOf({ id })));
+    await clock.advance(1_000);
+    expect(await handed).toMatchObject({ disposition: "persisted" });
+  }
+  expect(errors).toHaveLength(2);
 });
 
 test.each([false, true])(
