@@ -45,28 +45,27 @@ export class Slots {
 
   /** Resolves when no slot is taken. */
   async idle(): Promise<void> {
-    while (this.#taken > 0) await new Promise<void>((resolve) => this.#watchers.add(resolve));
+    const { signal: never } = new AbortController();
+    while (this.#taken > 0) await waitIn(this.#watchers, never);
   }
 
   /** Gives a slot back, to the waiter that has waited longest. */
   release(): void {
     const [next] = this.#waiters;
     if (next !== undefined) {
-      this.#waiters.delete(next);
       next();
       return;
     }
     this.#taken--;
-    if (this.#watchers.size === 0) return;
     for (const watcher of this.#watchers) watcher();
-    this.#watchers.clear();
   }
 }
 
-/** Waits to be called from `queue`; leaves it when the signal aborts. */
+/** Waits to be called from `queue`; leaves it then, and when the signal aborts. */
 function waitIn(queue: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onFree = (): void => {
+      queue.delete(onFree);
       signal.removeEventListener("abort", onAbort);
       resolve();
     };
