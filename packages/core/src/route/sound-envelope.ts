@@ -61,8 +61,8 @@ function soundHeaders(headers: unknown): Record<string, string> {
 function allWhole(envelope: Pick<Envelope, (typeof TEXTS)[number] | "headers">): void {
   let halves: HalfCharacters | undefined;
   for (const name of TEXTS) if (!envelope[name].isWellFormed()) (halves ??= new HalfCharacters()).add(name);
-  for (const name in envelope.headers) {
-    if (envelope.headers[name]?.isWellFormed() === true && name.isWellFormed()) continue;
+  for (const [name, value] of Object.entries(envelope.headers)) {
+    if (value.isWellFormed() && name.isWellFormed()) continue;
     (halves ??= new HalfCharacters()).add(headerName(name));
   }
   if (halves !== undefined) throw halves.error();

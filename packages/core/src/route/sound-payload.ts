@@ -9,7 +9,7 @@ export function soundPayload(payload: unknown): Uint8Array | undefined {
   if (!types.isUint8Array(payload)) return undefined;
   const { buffer } = payload;
   if (buffer instanceof ArrayBuffer && !buffer.resizable && hasItsOwnMethods(payload)) {
-    return payload.length === 0 && buffer.detached ? undefined : payload;
+    return buffer.detached ? undefined : payload;
   }
   return copyOf(payload);
 }

@@ -32,7 +32,7 @@ export class Work implements Placed {
   envelope: Envelope;
   /** Resolves when it is settled or abandoned; set as soon as it is in flight. */
   ended: Promise<unknown> | undefined;
-  place = -1;
+  place = 0;
   /** Whether a target or a store was given any of it, so that nobody knows what became of it when it is given up. */
   handedOut = false;
   /** How legs of it have ended, as long as somebody looks at the route. */

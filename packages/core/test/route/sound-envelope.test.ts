@@ -24,6 +24,21 @@ test.each<[string, object]>([
   expect(() => soundEnvelope({ ...envelopeOf(), ...changes })).toThrow(new Error(message));
 });
 
+test.each<[string, unknown]>([
+  ["the envelope is null", null],
+  ["the envelope is missing", undefined],
+  ["the envelope is a string", "text"],
+  ["the envelope is a function", () => {}],
+])("what is no envelope at all is refused: %s", (message, value) => {
+  expect(() => soundEnvelope(value)).toThrow(new Error(message));
+});
+
+test.each(["id", "sourceId", "subject", "contentType", "correlationId"])("text is refused that is none: %s", (name) => {
+  expect(() => soundEnvelope({ ...envelopeOf(), [name]: 5 })).toThrow(
+    new Error(`${name} of the envelope is a number, not text`),
+  );
+});
+
 test("of the name of a header that is refused the beginning is told", () => {
   const headers = { ["n".repeat(10_000)]: 7 };
   expect(() => soundEnvelope({ ...envelopeOf(), headers })).toThrow(

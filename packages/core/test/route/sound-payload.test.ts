@@ -2,13 +2,16 @@ import { expect, test } from "vitest";
 import { bytesIn, soundPayload } from "../../src/route/sound-payload.ts";
 
 test("bytes in memory of their own are kept as they are, also when there are none", () => {
-  for (const payload of [new Uint8Array([1, 2]), new Uint8Array()]) expect(soundPayload(payload)).toBe(payload);
+  for (const payload of [new Uint8Array([1, 2]), new Uint8Array(), Buffer.from([1, 2])]) {
+    expect(soundPayload(payload)).toBe(payload);
+  }
 });
 
 test("what was given away is no payload, and nothing is kept that could be", () => {
-  const payload = new Uint8Array([1, 2]);
-  structuredClone(payload.buffer, { transfer: [payload.buffer] });
-  expect(soundPayload(payload)).toBeUndefined();
+  for (const payload of [new Uint8Array([1, 2]), new (class extends Uint8Array {})([1, 2])]) {
+    structuredClone(payload.buffer, { transfer: [payload.buffer] });
+    expect(soundPayload(payload)).toBeUndefined();
+  }
 });
 
 test("what others may change is copied", () => {

@@ -20,6 +20,14 @@ test("what quotes it is told without, with all that decides what becomes of the 
   expect(veiledError("a secret", veil)).toMatchObject({ code: "INTERNAL", message: "a ***", charged: true });
 });
 
+test("an error tells where it was thrown, also without what must not be seen", () => {
+  const thrown = new TypeError("a secret");
+  const told = veiledError(thrown, veil);
+  expect(told).toBeInstanceOf(Error);
+  expect(told).not.toBeInstanceOf(BridgeError);
+  expect(told).toMatchObject({ message: "a ***", stack: veil(thrown.stack ?? "") });
+});
+
 test("an error of another realm, which is no Error in this one, decides as much", () => {
   const foreign = { code: "THROTTLED", message: "a secret", retryAfterMs: 7, charged: false };
   Object.defineProperty(foreign, Symbol.for("@bridge/error"), { value: true });
