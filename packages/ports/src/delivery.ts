@@ -42,6 +42,11 @@ export interface Delivery {
   /** Why the message could not even be decoded: the engine then writes `payload` to the DLQ as rejected. */
   readonly undecodable?: BridgeError | undefined;
   /**
+   * Asked once, when all waiting for a slot, a pause or the rate is over and the work on it is about to begin. `false`: nobody waits
+   * for its answer any more, and the source has forgotten it. Then the engine does, too, and its turn goes to the next. Default: `true`.
+   */
+  begin?(): boolean;
+  /**
    * Tells the source. May return nothing when it was told at once; otherwise the promise resolves when it has been
    * told, and rejects with a {@link BridgeError} when that came too late: the source will then redeliver.
    */

@@ -57,6 +57,13 @@ export class RateLimiter {
     return this.#queue(signal);
   }
 
+  /** Gives back the leave that was given last, which nothing has used. */
+  giveBack(): void {
+    if (this.#limit === undefined) return;
+    this.#fullAt -= 1000 / this.#limit.messagesPerSecond;
+    this.#rearm.abort();
+  }
+
   /** How many messages that ask now would be let through within `ms`, after those that wait. */
   within(ms: number): number {
     if (this.#limit === undefined) return Number.POSITIVE_INFINITY;

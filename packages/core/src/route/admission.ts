@@ -55,6 +55,12 @@ export class Admission {
     return this.#slots.take(signal);
   }
 
+  /** Takes back what was admitted, for which nothing is to be done: its turn is the next one's. */
+  giveBack(): void {
+    this.#slots.release();
+    this.#control.rate.giveBack();
+  }
+
   /** Gives a slot back. */
   release(): void {
     this.#slots.release();

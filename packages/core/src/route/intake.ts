@@ -153,7 +153,7 @@ export class Intake {
     if (reader === undefined) return this.#handOverLater(delivery, undefined, signal);
     const admitted = reader.admission.admit(this.#look.signal, takenBack);
     if (admitted !== true) return this.#handOverLater(delivery, admittedBy(reader, admitted), signal);
-    reader.receive(delivery);
+    this.#begin(delivery, reader);
     return undefined;
   }
 
@@ -167,13 +167,27 @@ export class Intake {
     let by = await admitting;
     for (;;) {
       if (by !== undefined) {
-        if (by === this.#reader && !signal.aborted) return by.receive(delivery);
+        if (by === this.#reader && !signal.aborted) return this.#begin(delivery, by);
         by.admission.release();
       }
       // Nothing is to be done for it any more, and the source may have others.
       if (takenBack?.aborted === true) return;
       const reader = await this.#someReader(signal);
       by = await admittedBy(reader, reader.admission.admit(this.#look.signal, takenBack));
+    }
+  }
+
+  #begin(delivery: Delivery, reader: Reader): void {
+    if (this.#isWanted(delivery)) reader.receive(delivery);
+    else reader.admission.giveBack();
+  }
+
+  #isWanted(delivery: Delivery): boolean {
+    try {
+      return delivery.begin?.() !== false;
+    } catch (thrown) {
+      this.#surprises.tell(`receiver ${this.id}`, thrown);
+      return true;
     }
   }
 

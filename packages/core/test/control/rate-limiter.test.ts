@@ -29,6 +29,21 @@ describe("a rate limit", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("leave that is given back is the next one's at once, and no more than that", async () => {
+    const clock = new FakeClock();
+    const start = clock.monotonic();
+    const limiter = new RateLimiter(clock, { messagesPerSecond: 10, burst: 1 });
+    const times = ask(limiter, clock, 3);
+    await clock.advance(20);
+    limiter.giveBack();
+    await clock.advance(500);
+    // Timers are no finer than 10 ms.
+    expect(times.map((time) => time - start)).toEqual([0, 20, 110]);
+    limiter.limit = undefined;
+    limiter.giveBack();
+    expect(ask(limiter, clock, 1)).toHaveLength(1);
+  });
+
   test("lets a burst go at once, and the rest at the rate, in order", async () => {
     const clock = new FakeClock();
     const start = clock.monotonic();

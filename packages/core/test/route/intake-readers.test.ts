@@ -1,3 +1,4 @@
+import type { Delivery } from "@bridge/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { turn } from "../support/fake-clock.ts";
@@ -111,6 +112,58 @@ test("a delivery with a signal that is none waits for room like any other: its r
   admission.release();
   await turn();
   expect([received, tap.openings.length, intake.lost]).toEqual([["a"], 1, false]);
+  stop.abort();
+  await run;
+});
+
+test("a delivery whose caller has left by the time its turn comes leaves that turn to the next one, and takes no slot", async () => {
+  const { clock, tap, intake, readerOf, running, stop } = heldIntake(1);
+  const { reader, received, admission, control } = readerOf();
+  const asked: string[] = [];
+  const whoIs = (id: string, isThere: boolean): Delivery => ({
+    ...deliveryOf(id),
+    begin: () => {
+      asked.push(id);
+      return isThere;
+    },
+  });
+  control.rate.limit = { messagesPerSecond: 1, burst: 1 };
+  intake.attach(reader);
+  const run = running();
+  await turn();
+  tap.last.give(whoIs("first", true));
+  await turn();
+  for (const each of [whoIs("second", false), whoIs("third", false), whoIs("fourth", true)]) {
+    admission.release();
+    await turn();
+    tap.last.give(each);
+    await turn();
+    // The first of those that wait does so for its turn, and the others have it with that one's.
+    if (each.message.id === "second") await clock.advance(1_000);
+    await turn();
+  }
+  expect([received, asked]).toEqual([
+    ["first", "fourth"],
+    ["first", "second", "third", "fourth"],
+  ]);
+  stop.abort();
+  await run;
+});
+
+test("a source that fails when it is asked whether a delivery is wanted is told of in the log, and the delivery is carried", async () => {
+  const { tap, intake, readerOf, running, stop, unexpected } = heldIntake();
+  const { reader, received } = readerOf();
+  intake.attach(reader);
+  const run = running();
+  await turn();
+  tap.last.give({
+    ...deliveryOf("a"),
+    begin: () => {
+      throw new TypeError("no");
+    },
+  });
+  await turn();
+  expect([received, unexpected]).toEqual([["a"], [["receiver in", "no"]]]);
   stop.abort();
   await run;
 });

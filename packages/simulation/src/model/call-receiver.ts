@@ -13,6 +13,7 @@ interface Exchange {
   readonly delivery: Delivery;
   /** Answers it without a settlement; whoever works on it is told to give up. */
   readonly takeBack: () => void;
+  callerLeft: boolean;
 }
 
 /** Takes messages as requests, and answers each when its message is settled, or after a time that nothing has come of it. */
@@ -48,6 +49,7 @@ export class CallReceiver implements Receiver {
     if (wanted === undefined) this.#inbox.push(exchange);
     else wanted({ done: false, value: exchange.delivery });
     return () => {
+      exchange.callerLeft = true;
       if (this.#inbox.includes(exchange)) exchange.takeBack();
     };
   }
@@ -128,9 +130,13 @@ export class CallReceiver implements Receiver {
       releasable: false,
       refusable: true,
       signal: gone.signal,
+      begin: () => {
+        if (exchange.callerLeft) takeBack();
+        return !ended;
+      },
       settle,
     };
-    const exchange: Exchange = { delivery, takeBack };
+    const exchange: Exchange = { delivery, takeBack, callerLeft: false };
     const timer = time.at(time.now + habits.responseTimeoutMs, takeBack, owner);
     return exchange;
   }

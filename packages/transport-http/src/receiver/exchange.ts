@@ -54,10 +54,6 @@ export class Exchange {
     return this.#ended;
   }
 
-  get callerGone(): boolean {
-    return this.#incoming.socket.destroyed;
-  }
-
   /** Aborts when the request ends without being settled; `undefined` once it is settled. */
   get signal(): AbortSignal | undefined {
     if (!this.#ended) this.#controller ??= this.#signals.take();
@@ -72,9 +68,15 @@ export class Exchange {
     this.#controller?.abort(TAKEN_BACK);
   }
 
-  /** Forgets a request whose caller left before anybody began to work on it. */
+  /** Forgets a request whose body will not arrive. */
   abandon(): void {
     this.#end();
+  }
+
+  /** Whether somebody waits for the answer. Asked before anybody works on it: a request whose caller has left is forgotten. */
+  isWanted(): boolean {
+    if (this.#incoming.socket.destroyed) this.#end();
+    return !this.#ended;
   }
 
   settle(settlement: Settlement): Promise<void> | undefined {
@@ -95,7 +97,7 @@ export class Exchange {
 }
 
 /**
- * The message of a request. A caller that disconnects before the answer does not end the work on it: the message may
+ * The message of a request. A caller that disconnects once the work on it has begun does not end it: the message may
  * be half-way to its target, and the caller will repeat it under the same key or does not care.
  */
 export class HttpDelivery implements Delivery {
@@ -113,6 +115,10 @@ export class HttpDelivery implements Delivery {
 
   get signal(): AbortSignal | undefined {
     return this.#exchange.signal;
+  }
+
+  begin(): boolean {
+    return this.#exchange.isWanted();
   }
 
   settle(settlement: Settlement): Promise<void> | undefined {

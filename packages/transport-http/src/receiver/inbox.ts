@@ -94,8 +94,7 @@ export class Inbox {
   /** The message, which waits no more; `undefined` when nobody waits for the answer. */
   #take(exchange: Exchange): Delivery | undefined {
     this.release(exchange);
-    if (exchange.callerGone) exchange.abandon();
-    return exchange.ended ? undefined : exchange.delivery;
+    return exchange.isWanted() ? exchange.delivery : undefined;
   }
 
   #stop(): void {

@@ -235,10 +235,22 @@ describe("a caller that hangs up", () => {
     const caller = await RawConnection.open(source.port);
     caller.write(POST);
     const delivery = await source.next();
+    expect(delivery.begin?.()).toBe(true);
     await caller[Symbol.asyncDispose]();
     await roundTrip(source);
     expect(delivery.signal?.aborted).toBe(false);
     await expect(accept(delivery)).resolves.toBeUndefined();
+  });
+
+  test("before the work on its message has begun, takes it back", async () => {
+    await using source = await openSmallReceiver({});
+    const caller = await RawConnection.open(source.port);
+    caller.write(POST);
+    const delivery = await source.next();
+    await caller[Symbol.asyncDispose]();
+    await roundTrip(source);
+    expect(delivery.begin?.()).toBe(false);
+    expect(source.receiver.counters?.()).toMatchObject({ unanswered: 0 });
   });
 
   test("before its message was pulled, takes it back", async () => {
