@@ -8,6 +8,11 @@ import { isBehind } from "./lane-reader.ts";
 export class AskedEntries {
   readonly #asked = new Map<string, DeadLetterHead>();
 
+  /** Whether none is without an answer. */
+  get isEmpty(): boolean {
+    return this.#asked.size === 0;
+  }
+
   /** Those that a page, which goes up to there, does not show any more: they are gone, as this job has asked. */
   takeGone(shown: readonly DeadLetterHead[], upTo: DeadLetterPosition | undefined): readonly DeadLetterHead[] {
     const ids = new Set(shown.map(({ id }) => id));

@@ -9,6 +9,8 @@ const LEAST_AT_ONCE = 10;
 const CALL_TIMEOUT_MS = 20_000;
 /** Settings and requests are looked at so often while it waits for its rate. */
 const LOOK_MS = 1_000;
+/** A store may take so long to tell what was done: no pause and no cancel waits for longer. */
+const SETTLE_MS = 20_000;
 
 /** What is done batch by batch. */
 export interface Batches {
@@ -16,6 +18,8 @@ export interface Batches {
   next(): Promise<number | undefined>;
   /** A call has failed: what was asked for may have been done all the same. */
   failed?(): void;
+  /** The job goes out of hand: what is done and not counted is counted, by calls that take no longer than `withinMs`. */
+  settled?(withinMs: number): Promise<void>;
 }
 
 /** A store, as it is asked for a batch. */
@@ -77,7 +81,23 @@ export class BatchWork implements JobWork, BatchCalls {
     }
   }
 
-  async settled(): Promise<void> {}
+  async settled(): Promise<void> {
+    const { clock, logger } = this.#run.parts;
+    const end = clock.monotonic() + SETTLE_MS;
+    for (let leftMs = SETTLE_MS; this.#run.isHeld && !this.#run.cut.aborted; leftMs = end - clock.monotonic()) {
+      if (leftMs <= 0) {
+        logger.warn("a purge may have moved more than it has counted: the DLQ store does not tell", {
+          job_id: this.#run.job.id,
+        });
+        return;
+      }
+      try {
+        return await this.#batches.settled?.(leftMs);
+      } catch {
+        await this.pause();
+      }
+    }
+  }
 
   current(): Job {
     const { job } = this.#run;

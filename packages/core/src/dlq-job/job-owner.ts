@@ -132,6 +132,8 @@ export class JobOwner {
     }
     if (!this.#isFree(job)) return;
     const { owner, requested, ...free } = this.#isAnothers(job) ? inDoubt(job) : job;
+    if (mayHaveMoved(job))
+      return this.#take(kept, { ...free, ...(requested !== undefined && { requested }) }, { book, store });
     const next = requested === undefined ? free : obeyed({ ...free, requested }, requested, now);
     const isAtWork = next.state === "running" || next.state === "waiting" || next.state === "undoing";
     const why = isAtWork ? this.#whyNotHere(next) : undefined;
@@ -244,6 +246,11 @@ function workOf(run: JobRun, { kind, state }: Job): JobWork {
   if (kind === "redrive") return new RedriveWork(run);
   const Kind = state === "undoing" ? UndoBatches : PurgeBatches;
   return new BatchWork(run, (calls) => new Kind(run, calls));
+}
+
+/** Its owner is gone, and has moved what it may not have counted: whoever follows has to count that before the job can stand still. */
+function mayHaveMoved({ kind, owner, undoUntil }: Job): boolean {
+  return kind === "purge" && owner !== undefined && undoUntil !== undefined;
 }
 
 /** As many may have been in flight as there might: what was delivered last and not deleted yet may be sent again. */

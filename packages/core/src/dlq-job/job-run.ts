@@ -70,9 +70,14 @@ export class JobRun {
    * the job keeps its routes, and nobody else sends what is in flight.
    */
   get goesOn(): boolean {
-    const { isLost, job } = this.hold;
+    const { job } = this.hold;
     const isAtWork = (job.state === "running" || job.state === "undoing") && job.requested === undefined;
-    return isAtWork && !this.#leaving.aborted && !isLost && this.parts.store() === this.store;
+    return isAtWork && !this.#leaving.aborted && this.isHeld;
+  }
+
+  /** Whether what is said of the job is heard: nobody else has it, and its store is the one in use. */
+  get isHeld(): boolean {
+    return !this.hold.isLost && this.parts.store() === this.store;
   }
 
   /** Reads what somebody may have asked for. */

@@ -15,11 +15,16 @@ export class JobTrash {
     this.#calls = calls;
   }
 
-  /** How many entries of the job are in the trash; `undefined` when it does not tell, too often. */
-  async count(cap: number): Promise<number | undefined> {
+  /** How many entries of the job are in the trash; `undefined` when there is none. */
+  counted(cap: number, withinMs?: number): Promise<number | undefined> {
     const { job, store } = this.#run;
+    return this.#calls.bounded(async (signal) => store.admin.trash?.count(cap, signal, job.id), withinMs);
+  }
+
+  /** How many they are; `undefined` when it does not tell, too often. */
+  async count(cap: number): Promise<number | undefined> {
     try {
-      const count = await this.#calls.bounded(async (signal) => store.admin.trash?.count(cap, signal, job.id));
+      const count = await this.counted(cap);
       this.#countTries = 0;
       return count;
     } catch (thrown) {
@@ -29,7 +34,18 @@ export class JobTrash {
     }
   }
 
-  /** So many at least are gone by this job, whatever it was told. */
+  /** So many at least are gone by this job, and some of them may still have been to come: what was skipped was others. */
+  countAhead(known: number): void {
+    const { job } = this.#run;
+    const { counts, plan, total, movedAhead = 0 } = job;
+    const more = known - counts.succeeded;
+    if (more <= 0) return;
+    const skipped = plan.exact ? Math.min(counts.skipped, Math.max(0, total - known)) : counts.skipped;
+    this.#run.job = { ...job, counts: { ...counts, succeeded: known, skipped }, movedAhead: movedAhead + more };
+    this.#run.tally("succeeded", more);
+  }
+
+  /** All has been met. So many at least are gone by this job, whatever it was told. */
   countMoved(known: number): void {
     const { job } = this.#run;
     const { counts } = job;

@@ -145,6 +145,8 @@ export interface Job {
   readonly lanes: readonly JobLane[];
   /** Of a purge, which goes through all routes in one row. */
   readonly cursor?: DeadLetterPosition | undefined;
+  /** Of a purge: entries that are counted because they are in the trash, though no page that the cursor has passed has shown them. Absent: none. */
+  readonly movedAhead?: number | undefined;
   /** Of an undo: how many entries there were to be taken back, as it began. */
   readonly toRestore?: number | undefined;
   readonly errors: readonly ErrorGroup[];

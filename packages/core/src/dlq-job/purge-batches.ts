@@ -15,8 +15,8 @@ export class PurgeBatches implements Batches {
   readonly #calls: BatchCalls;
   readonly #trash: JobTrash;
   readonly #asked = new AskedEntries();
-  /** Entries that a former owner moved and did not count, and that no page has shown since; `undefined` until the trash was asked. */
-  #uncounted: number | undefined;
+  /** Whether what a former owner has moved without storing that, as it was killed or stood still, is counted. */
+  #isCounted = false;
 
   constructor(run: JobRun, calls: BatchCalls) {
     this.#run = run;
@@ -26,8 +26,9 @@ export class PurgeBatches implements Batches {
 
   /** One page; how many entries it was, or `undefined` when it was the last. */
   async next(): Promise<number | undefined> {
+    // Without it nobody knows how many more the plan allows.
+    if (!this.#isCounted && this.#run.job.plan.exact) this.#countAhead(await this.#trash.count(this.#cap));
     const { job, store } = this.#run;
-    this.#uncounted ??= await this.#movedBefore();
     const limit = Math.max(1, Math.min(this.#calls.atOnce, Math.floor(job.settings.rate)));
     const page = await this.#calls.bounded((signal) =>
       store.page(setQuery(job), { budget: SCAN_BUDGET, limit, order: "oldest", after: job.cursor }, signal),
@@ -45,16 +46,22 @@ export class PurgeBatches implements Batches {
     // What an index still shows of an earlier call is gone by that one.
     const isMine = ({ id }: DeadLetterHead): boolean => gone.has(id) || again.has(id);
     this.#asked.answered(free);
-    const others = heads.filter((head) => !isMine(head));
-    this.#count(heads.filter(isMine), others);
-    // An index may still show what a former owner has moved.
-    this.#uncounted = Math.max(0, this.#uncounted - others.length);
+    this.#count(
+      heads.filter(isMine),
+      heads.filter((head) => !isMine(head)),
+    );
     const last = isWhole ? (page.next ?? heads.at(-1)) : heads.at(-1);
     if (last !== undefined) this.#run.job = { ...this.#run.job, cursor: positionOf(last) };
     if (isWhole ? !isEnd : this.#room > 0) return heads.length;
     await this.#countMoved();
     this.#run.complete();
     return undefined;
+  }
+
+  async settled(withinMs: number): Promise<void> {
+    const isSure = this.#isCounted && this.#asked.isEmpty;
+    if (isSure || this.#run.job.state === "completed" || this.#run.job.undoUntil === undefined) return;
+    this.#countAhead(await this.#trash.counted(this.#cap, withinMs));
   }
 
   async #remove(ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -75,14 +82,18 @@ export class PurgeBatches implements Batches {
   /** Never more than the plan has shown: of clocks that differ, entries may join that failed after it. What was not counted is not bounded. */
   get #room(): number {
     const { plan, total, counts } = this.#run.job;
-    return plan.exact ? Math.max(0, total - doneOf(counts) - (this.#uncounted ?? 0)) : Number.POSITIVE_INFINITY;
+    return plan.exact ? Math.max(0, total - doneOf(counts)) : Number.POSITIVE_INFINITY;
   }
 
-  /** How many a former owner of the job had moved when it was killed or stood still, without storing that. */
-  async #movedBefore(): Promise<number> {
-    const { undoUntil, counts, plan, total } = this.#run.job;
-    if (undoUntil === undefined || !plan.exact) return 0;
-    return Math.max(0, ((await this.#trash.count(total)) ?? 0) - counts.succeeded);
+  /** More than a plan shows is never moved. */
+  get #cap(): number {
+    const { plan, total } = this.#run.job;
+    return plan.exact ? total : Number.MAX_SAFE_INTEGER;
+  }
+
+  #countAhead(known: number | undefined): void {
+    this.#isCounted = true;
+    if (known !== undefined && this.#run.job.undoUntil !== undefined) this.#trash.countAhead(known);
   }
 
   /** What this job has moved without being told, as its owner was killed or an answer lost, is in its batch of the trash. */
@@ -95,13 +106,16 @@ export class PurgeBatches implements Batches {
 
   #count(done: readonly DeadLetterHead[], others: readonly DeadLetterHead[]): void {
     const { job } = this.#run;
-    const { counts } = job;
-    const [gone, skipped] = [done.length, others.length];
+    const { counts, movedAhead = 0 } = job;
+    // An index may still show what is moved and counted.
+    const ahead = Math.min(movedAhead, others.length);
+    const [gone, skipped] = [done.length, others.length - ahead];
     const byRoute = new Map<string, number>();
     for (const { routeId } of [...done, ...others]) byRoute.set(routeId, (byRoute.get(routeId) ?? 0) + 1);
     this.#run.job = {
       ...job,
       counts: { ...counts, succeeded: counts.succeeded + gone, skipped: counts.skipped + skipped },
+      ...(ahead > 0 && { movedAhead: movedAhead - ahead }),
       lanes: job.lanes.map((lane) => ({ ...lane, done: lane.done + (byRoute.get(lane.routeId) ?? 0) })),
     };
     this.#run.tally("succeeded", gone);
