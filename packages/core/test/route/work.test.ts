@@ -21,14 +21,14 @@ describe("until", () => {
     const cancelled = work();
     const told = cancelled.until(new Promise(() => {}));
     cancelled.cancel();
-    await expect(told).rejects.toThrow("the work was cancelled");
+    await expect(told).rejects.toMatchObject({ message: "the work was cancelled" });
   });
 
   it("rejects for work that was cancelled before, and hears nothing of a late failure", async () => {
     const cancelled = work();
     cancelled.cancel();
     const late = Promise.withResolvers<void>();
-    await expect(cancelled.until(late.promise)).rejects.toThrow("the work was cancelled");
+    await expect(cancelled.until(late.promise)).rejects.toMatchObject({ message: "the work was cancelled" });
     late.reject(new Error("lost"));
     await new Promise(setImmediate);
   });
