@@ -92,7 +92,7 @@ const envelope = v.strictObject({
   id: named(INGRESS_LIMITS.idLength),
   source_id: named(INGRESS_LIMITS.idLength),
   subject: short(INGRESS_LIMITS.subjectLength),
-  content_type: short(INGRESS_LIMITS.headerSize),
+  content_type: short(INGRESS_LIMITS.contentTypeLength),
   headers,
   correlation_id: named(INGRESS_LIMITS.idLength),
   received_at: timestamp(""),

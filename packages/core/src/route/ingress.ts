@@ -19,6 +19,7 @@ export const INGRESS_LIMITS = {
   /** Names and values together, in UTF-16 code units. */
   headerSize: 65_536,
   subjectLength: 65_536,
+  contentTypeLength: 65_536,
   idLength: 1_024,
 } as const;
 
@@ -89,6 +90,10 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
   if (subject.length > INGRESS_LIMITS.subjectLength) {
     error = tooLarge("the subject", INGRESS_LIMITS.subjectLength);
     subject = subject.slice(0, INGRESS_LIMITS.subjectLength).toWellFormed();
+  }
+  if (contentType.length > INGRESS_LIMITS.contentTypeLength) {
+    error = tooLarge("the content type", INGRESS_LIMITS.contentTypeLength);
+    contentType = contentType.slice(0, INGRESS_LIMITS.contentTypeLength).toWellFormed();
   }
   const whole =
     id.isWellFormed() &&

@@ -30,6 +30,7 @@ export function soundEnvelope(value: unknown): Envelope {
   bounded("id", id.length, INGRESS_LIMITS.idLength);
   bounded("correlationId", correlationId.length, INGRESS_LIMITS.idLength);
   bounded("subject", subject.length, INGRESS_LIMITS.subjectLength);
+  bounded("contentType", contentType.length, INGRESS_LIMITS.contentTypeLength);
   const bytes = soundPayload(payload);
   if (bytes === undefined) throw new Error(`payload of the envelope is ${kindOf(payload)}, not a Uint8Array`);
   if (!isTime(receivedAt)) throw new Error("receivedAt of the envelope is no time in epoch milliseconds");

@@ -54,7 +54,7 @@ test.each<[string, unknown]>([
 });
 
 const OWN = Object.values(RESERVED);
-const { idLength, subjectLength, headers: most, headerSize } = INGRESS_LIMITS;
+const { idLength, subjectLength, contentTypeLength, headers: most, headerSize } = INGRESS_LIMITS;
 const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`h${at}`, ""]));
 const wide = (size: number) => ({ a: "v".repeat(size - 1) });
 const wideMost = headerSize + OWN.join("").length + OWN.length * idLength;
@@ -68,6 +68,10 @@ test.each<[string, (more: number) => Partial<Envelope>]>([
   [
     `subject of the envelope is above the limit of ${subjectLength}`,
     (more) => ({ subject: "x".repeat(subjectLength + more) }),
+  ],
+  [
+    `contentType of the envelope is above the limit of ${contentTypeLength}`,
+    (more) => ({ contentType: "x".repeat(contentTypeLength + more) }),
   ],
   [
     `the number of headers of the envelope is above the limit of ${most + OWN.length}`,
