@@ -105,6 +105,14 @@ test("a record whose envelope cannot be read is listed without a subject and an 
   ]);
 });
 
+test("a record that is said to be of a lane that is not there is lent among those of its own, and not by its id", async () => {
+  using scratch = scratchFolder();
+  await changed(scratch, "UPDATE record SET lane = 9 WHERE number = 2");
+  await using store = openOutbox(scratch.path);
+  expect(await store.claimOne("r1", 1_000, signal)).toBeUndefined();
+  expect(await delivered(store)).toEqual(["r0", "r1", "r2", "r3", "r4"]);
+});
+
 test("a spoiled record that could not be put aside is told of, and still counted", async () => {
   using scratch = scratchFolder();
   await changed(scratch, "UPDATE content SET payload = CAST('other' AS BLOB) WHERE number = 2");
