@@ -1,6 +1,6 @@
 /**
  * Breaks the code in small ways, one at a time, and runs the tests that reach the place: a mutant that no test notices
- * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER | FILE…] [--since REF] [--concurrency N]
+ * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER | FILE[:LINE[-LINE]]…] [--since REF] [--concurrency N]
  * [--sample N [--seed S]]`; docs/mutation.md.
  * @module
  */
@@ -49,6 +49,9 @@ const changed =
     ),
   );
 
+/** A file and, behind it, the lines that are asked for. */
+const LINES = /^(.+\.ts):(\d+)(?:-(\d+))?$/;
+
 /** The folder or file that an argument means: `net-kit`, `core/src/lease`, `packages/core/src/lease/term.ts`. */
 function folderOf(argument: string): string {
   const path = argument.replace(/^(?:\.\/)?packages\//, "").replace(/\/$/, "");
@@ -62,6 +65,20 @@ function ownerOf(folder: string): string {
   return folder.slice(0, folder.indexOf("/"));
 }
 
+/** What is asked for by its lines, of each package, as one folder of it: so they cost its tests once. */
+function linesOf(asked: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const patterns = new Map<string, string[]>();
+  for (const argument of asked) {
+    const [, file, from, to = from] = LINES.exec(argument) ?? [];
+    if (file === undefined) continue;
+    const path = folderOf(file);
+    const owner = ownerOf(path);
+    const pattern = `${path.slice(owner.length + 1)}:${from}-${to}`;
+    patterns.set(owner, [...(patterns.get(owner) ?? []), pattern]);
+  }
+  return new Map([...patterns].map(([owner, all]) => [`${owner}/src`, all]));
+}
+
 /** What of a folder is mutated, as patterns from its package. */
 function patternsOf(folder: string): string[] {
   const inPackage = folder.slice(folder.indexOf("/") + 1);
@@ -72,7 +89,15 @@ function patternsOf(folder: string): string[] {
     .map((file) => relative(`packages/${ownerOf(folder)}`, file));
 }
 
-async function mutate(folder: string, patterns: readonly string[]): Promise<Result[]> {
+/** What is mutated at once. */
+interface Job {
+  readonly folder: string;
+  readonly patterns: readonly string[];
+  /** Whether these are all mutants of it. */
+  readonly isWhole: boolean;
+}
+
+async function mutate({ folder, patterns, isWhole }: Job): Promise<Result[]> {
   process.chdir(resolve(ROOT, "packages", ownerOf(folder)));
   const results = await new Stryker({
     mutate: [...patterns],
@@ -90,8 +115,8 @@ async function mutate(folder: string, patterns: readonly string[]): Promise<Resu
     coverageAnalysis: "perTest",
     // What is made once, when a module loads, would cost all the tests for each mutant.
     ignoreStatic: true,
-    // What is remembered of a sample would be taken for all that there is.
-    incremental: flags.sample === undefined,
+    // What is remembered of a part would be taken for all that there is.
+    incremental: isWhole,
     // Of each folder its own, so that several run at once.
     incrementalFile: resolve(ROOT, "node_modules/.cache/mutate", `${folder.replaceAll("/", "-")}.json`),
     concurrency: Number(flags.concurrency),
@@ -117,7 +142,7 @@ function print(heading: string, mutants: readonly Mutant[]): void {
 }
 
 /** Prints what came of one folder; whether it is good enough. */
-function judge(folder: string, results: readonly Result[], named: NamedMutants): boolean {
+function judge({ folder, isWhole }: Job, results: readonly Result[], named: NamedMutants): boolean {
   const noticed = results.filter(({ status }) => NOTICED.has(status));
   const unnoticed = results.filter(({ status }) => UNNOTICED.has(status));
   const equivalent = unnoticed.filter((mutant) => named.has(mutant));
@@ -128,7 +153,7 @@ function judge(folder: string, results: readonly Result[], named: NamedMutants):
     `${folder}: named as equivalent, but noticed`,
     noticed.filter((mutant) => named.has(mutant)),
   );
-  const strangers = flags.sample === undefined ? named.strangers(results) : [];
+  const strangers = isWhole ? named.strangers(results) : [];
   for (const stranger of strangers) console.error(stranger);
   const uncovered = survivors.filter(({ status }) => status === "NoCoverage").length;
   console.log(
@@ -142,22 +167,27 @@ function judge(folder: string, results: readonly Result[], named: NamedMutants):
       `a sample of ${total} mutants, seed ${flags.seed}: of all, ${least.toFixed(0)} to ${most.toFixed(0)} % (95 %)`,
     );
   }
-  return survivors.length === 0 && strangers.length === 0 && (score >= LEAST_NOTICED || results.length === 0);
+  const isEnough = score >= LEAST_NOTICED || results.length === 0 || (!isWhole && flags.sample === undefined);
+  return survivors.length === 0 && strangers.length === 0 && isEnough;
 }
 
 // Each mutant loads the package anew: without what Node remembers of its sources that is half of the time that a mutant takes.
 env["NODE_COMPILE_CACHE"] ??= resolve(ROOT, "node_modules/.cache/compiled");
 
 let isGood = true;
-const folders = positionals.length === 0 ? FOLDERS : positionals.map(folderOf);
+const folders =
+  positionals.length === 0 ? FOLDERS : positionals.filter((argument) => !LINES.test(argument)).map(folderOf);
 if (flags.sample !== undefined) {
   const paths = folders.map((folder) => resolve(ROOT, "packages", folder));
   drawSamples({ size: Number(flags.sample), seed: flags.seed, folders: paths });
 }
-for (const folder of folders) {
-  const patterns = patternsOf(folder);
-  if (patterns.length === 0) continue;
-  const results = await mutate(folder, patterns);
-  isGood = judge(folder, results, new NamedMutants(resolve(ROOT, "packages", ownerOf(folder)))) && isGood;
+const jobs: readonly Job[] = [
+  ...folders.map((folder) => ({ folder, patterns: patternsOf(folder), isWhole: flags.sample === undefined })),
+  ...[...linesOf(positionals)].map(([folder, patterns]) => ({ folder, patterns, isWhole: false })),
+];
+for (const job of jobs) {
+  if (job.patterns.length === 0) continue;
+  const results = await mutate(job);
+  isGood = judge(job, results, new NamedMutants(resolve(ROOT, "packages", ownerOf(job.folder)))) && isGood;
 }
 process.exitCode = isGood ? 0 : 1;
