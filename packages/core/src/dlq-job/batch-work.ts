@@ -62,9 +62,12 @@ export class BatchWork implements JobWork, BatchCalls {
       let done: number | undefined;
       try {
         done = await this.#batches.next();
+        this.#run.writes.took();
         this.#atOnce = Math.min(MOST_AT_ONCE, this.#atOnce * 2);
       } catch (thrown) {
         this.#batches.failed?.();
+        // A store that is asked for too much at once takes less.
+        if (this.#atOnce === LEAST_AT_ONCE) this.#run.writes.failed(BridgeError.from(thrown));
         this.#atOnce = Math.max(LEAST_AT_ONCE, Math.floor(this.#atOnce / 2));
         if (this.#run.cut.aborted) return;
         this.#run.parts.logger.warn("a purge could not go on: it is tried again", {

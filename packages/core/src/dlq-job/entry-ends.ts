@@ -1,4 +1,4 @@
-import type { DeadLetterHead } from "@bridge/ports";
+import { BridgeError, type DeadLetterHead } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { DELETE_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { deleteDelivered } from "../dlq/delete-delivered.ts";
@@ -39,11 +39,12 @@ export class EntryEnds {
   }
 
   ended(lane: Lane, head: DeadLetterHead, outcome: ReplayOutcome): void {
-    const { book, failed, pending } = this.#options;
+    const { run, book, failed, pending } = this.#options;
     switch (outcome.kind) {
       case "back":
         return this.#back(lane, head, outcome);
       case "undeleted":
+        run.writes.failed(new BridgeError("UNAVAILABLE", outcome.why));
         this.#undeleted.set(head.id, lane);
         return lane.giveBack(head, outcome.why);
       case "pending":
@@ -54,6 +55,8 @@ export class EntryEnds {
         break;
       case "succeeded":
       case "skipped":
+        // What is not there any more somebody was let delete.
+        run.writes.took();
         book.count(outcome.kind, lane);
         if (outcome.kind === "succeeded") book.attempted(false);
     }

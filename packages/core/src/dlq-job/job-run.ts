@@ -6,6 +6,7 @@ import { moved, obeyed } from "./job-state.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobOutcome } from "./job-tallies.ts";
 import { Pace } from "./pace.ts";
+import { StoreWrites } from "./store-writes.ts";
 
 /** The document is written so often: it is the sign of life, too. */
 const BEAT_MS = 1_000;
@@ -39,6 +40,7 @@ export class JobRun {
   readonly parts: JobParts;
   readonly store: JobsStore;
   readonly hold: JobHold;
+  readonly writes: StoreWrites;
   /** Aborts when what is under way is to end. */
   readonly cut: AbortSignal;
   readonly #leaving: AbortSignal;
@@ -52,6 +54,7 @@ export class JobRun {
     this.parts = parts;
     this.store = store;
     this.hold = hold;
+    this.writes = new StoreWrites(parts.clock);
     this.cut = cut;
     this.#leaving = leaving;
     this.#work = work(this);
@@ -108,9 +111,10 @@ export class JobRun {
   }
 
   haltIfNotWritable(): void {
-    if (this.hold.failingMs <= STORE_PATIENCE_MS) return;
+    const failing = [this.hold, this.writes].find(({ failingMs }) => failingMs > STORE_PATIENCE_MS);
+    if (failing === undefined) return;
     const { step } = this.job;
-    this.halt({ why: "store", failed: step.failed, attempts: step.done }, this.hold.failure?.message);
+    this.halt({ why: "store", failed: step.failed, attempts: step.done }, failing.failure?.message);
   }
 
   halt(verdict: HaltVerdict, error: string | undefined): void {
@@ -161,12 +165,15 @@ export class JobRun {
 
   async #beats(signal: AbortSignal): Promise<void> {
     const { clock } = this.parts;
-    while (!signal.aborted) {
+    // What takes long keeps the sign of life from nobody.
+    let beating: Promise<void> | undefined;
+    for (;;) {
       await clock.delay(BEAT_MS, signal).catch(() => {});
-      if (signal.aborted) return;
+      if (signal.aborted) return beating;
       const pace = this.#pace.at(clock.monotonic(), doneOf(this.job.counts));
       this.job = { ...this.#work.current(), pace };
-      await Promise.all([this.#save(), this.#work.beat?.()]);
+      beating ??= this.#work.beat?.().finally(() => (beating = undefined));
+      await this.#save();
     }
   }
 

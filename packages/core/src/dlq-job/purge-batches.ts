@@ -27,7 +27,8 @@ export class PurgeBatches implements Batches {
   /** One page; how many entries it was, or `undefined` when it was the last. */
   async next(): Promise<number | undefined> {
     // Without it nobody knows how many more the plan allows.
-    if (!this.#isCounted && this.#run.job.plan.exact) this.#countAhead(await this.#trash.count(this.#cap));
+    if (!this.#isCounted && this.#run.job.plan.exact && this.#run.job.undoUntil !== undefined)
+      this.#countAhead(await this.#trash.count(this.#cap));
     const { job, store } = this.#run;
     const limit = Math.max(1, Math.min(this.#calls.atOnce, Math.floor(job.settings.rate)));
     const page = await this.#calls.bounded((signal) =>

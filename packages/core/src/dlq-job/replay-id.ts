@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { BridgeError } from "@bridge/ports";
 
 /** The job that a replay belongs to, and which try of it. */
 export interface ReplayOf {
@@ -14,6 +15,8 @@ export const NO_JOB = "redrive";
 export interface ReplayRequest extends ReplayOf {
   /** Asked when its turn has come. */
   readonly mayBegin?: (() => boolean) | undefined;
+  /** Told each time that it has failed and its dead letter took no mark. */
+  readonly unmarked?: ((failure: BridgeError) => void) | undefined;
 }
 
 const LENGTH = 32;

@@ -1,6 +1,6 @@
 import { BridgeError, type DeadLetter, type DeadLetterHead, type ErrorCode } from "@bridge/ports";
 import { attempt, type Attempted, notDelivered, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
-import { askStore, ensureMarked } from "../dlq/ensure-marked.ts";
+import { askStore, ensureMarked, type MarkWatch } from "../dlq/ensure-marked.ts";
 import { failureIn, markOf, type ReplayFailure } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
@@ -22,7 +22,7 @@ export type ReplayOutcome =
   /** Delivered, and the store did not delete it: it comes again, and is only deleted. */
   | { readonly kind: "undeleted"; readonly why: string };
 
-export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered"> {
+export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered">, MarkWatch {
   readonly store: JobsStore;
   readonly job: Pick<Job, "id" | "attempt" | "bindingId" | "createdAt" | "query">;
   readonly signal: AbortSignal;

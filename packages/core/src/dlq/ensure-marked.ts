@@ -6,6 +6,17 @@ const STORE_TIMEOUT_MS = 10_000;
 /** Between two tries to mark an entry. */
 const PAUSE_MS = 500;
 
+/** Who wants to know how marking goes on. */
+export interface MarkWatch {
+  readonly marked?: (() => void) | undefined;
+  /** Told each time that the store took no mark. */
+  readonly unmarked?: ((failure: BridgeError) => void) | undefined;
+}
+
+interface Marking extends Asking, MarkWatch {
+  readonly store: Pick<DlqStore, "get"> & { readonly marks: DlqMarks };
+}
+
 interface Asking {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -26,7 +37,7 @@ export async function askStore<Result>(
  * later tells the same failure; `undefined` when that was given up. `"gone"`: there is no such entry any more.
  */
 export async function ensureMarked(
-  { store, clock, signal }: Asking & { readonly store: Pick<DlqStore, "get"> & { readonly marks: DlqMarks } },
+  { store, clock, signal, marked, unmarked }: Marking,
   replay: FailedReplay,
   failure: ReplayFailure,
 ): Promise<ReplayFailure | "gone" | undefined> {
@@ -35,13 +46,18 @@ export async function ensureMarked(
       const there = await askStore({ clock, signal }, (bound): Promise<DeadLetter | undefined> =>
         store.get(replay.entryId, bound),
       );
-      if (there === undefined) return "gone";
       const mark = markOf(there, replay);
-      if (mark !== undefined) return failureIn(mark);
+      if (there === undefined || mark !== undefined) {
+        // Somebody else was let write.
+        marked?.();
+        return mark === undefined ? "gone" : failureIn(mark);
+      }
       const said = { failedAt: clock.now(), errorCode: failure.code, lastError: failure.error };
       const isMarked = await askStore({ clock, signal }, (bound) => markFailed(store.marks, replay, said, bound));
+      marked?.();
       return isMarked ? failure : "gone";
-    } catch {
+    } catch (thrown) {
+      if (!signal.aborted) unmarked?.(BridgeError.from(thrown));
       await clock.delay(PAUSE_MS, signal).catch(() => {});
     }
   }

@@ -184,6 +184,7 @@ export class Failures {
         if (++failures === 1) this.#waitingForDlq++;
         this.#dlqFailure = failure;
         const delayMs = backoffDelay(config.policy.backoff, failures, () => random.next());
+        work.unmarked?.(failure);
         await work.pause(clock, delayMs);
       }
       return "abandoned";

@@ -120,7 +120,7 @@ export class InFlight implements Disposable {
   /** Makes work of a delivery, whose slot is taken. */
   begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
     const { clock, account, tracer } = this.#parts;
-    const { onlyBinding, entry } = injection;
+    const { onlyBinding, entry, unmarked } = injection;
     if (delivery.signal !== undefined) this.#watches.watch(delivery.signal);
     if (term !== undefined) this.#watches.watch(term.signal);
     const span = tracer?.deliver({
@@ -130,7 +130,7 @@ export class InFlight implements Disposable {
     });
     const envelope = beginWithContext(injection.envelope, span);
     const startedAt = clock.monotonic();
-    const work = new Work({ delivery, envelope, origin, onlyBinding, entry, term, span, startedAt });
+    const work = new Work({ delivery, envelope, origin, onlyBinding, entry, unmarked, term, span, startedAt });
     account.inFlight++;
     return work;
   }

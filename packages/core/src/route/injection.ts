@@ -1,5 +1,5 @@
 import { type BridgeError, type DeadLetter, type Envelope, newHeaders, RESERVED, type Seams } from "@bridge/ports";
-import { replayHeader, replayId, type ReplayOf } from "../dlq-job/replay-id.ts";
+import { replayHeader, replayId, type ReplayRequest } from "../dlq-job/replay-id.ts";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { DrainedOutcome } from "../outbox/route-outbox.ts";
@@ -14,6 +14,7 @@ export interface Injection {
   readonly onlyBinding?: string | undefined;
   /** The dead letter that it redrives. */
   readonly entry?: DeadLetter | undefined;
+  readonly unmarked?: ReplayRequest["unmarked"];
 }
 
 /**
@@ -24,7 +25,7 @@ export interface Injection {
 export function replayOf(
   entry: DeadLetter,
   { clock, random }: Pick<Seams, "clock" | "random">,
-  job?: ReplayOf,
+  job?: ReplayRequest,
 ): Injection {
   const headers = Object.assign(newHeaders(), entry.envelope.headers);
   headers[RESERVED.causationId] = entry.envelope.id;
@@ -40,7 +41,7 @@ export function replayOf(
   }
   const envelope: Envelope = { ...entry.envelope, id, headers, receivedAt: clock.now() };
   const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
-  return { envelope, onlyBinding, entry };
+  return { envelope, onlyBinding, entry, unmarked: job?.unmarked };
 }
 
 /** What its operator is told. @throws OperationError when it did not come to an end, or the signal's reason when that aborted */

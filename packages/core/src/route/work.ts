@@ -1,4 +1,4 @@
-import type { Clock, DeadLetter, Delivery, Envelope, Span } from "@bridge/ports";
+import type { BridgeError, Clock, DeadLetter, Delivery, Envelope, Span } from "@bridge/ports";
 import type { Placed } from "@bridge/ports/internal";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
@@ -20,6 +20,8 @@ export class Work implements Placed {
   readonly onlyBinding: string | undefined;
   /** The dead letter that it redrives. */
   readonly entry: Pick<DeadLetter, "id" | "failedAt"> | undefined;
+  /** Of a redrive: told each time that it has failed and its dead letter took no mark. */
+  readonly unmarked: ((failure: BridgeError) => void) | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** What it came under: after that has ended nothing may be done for it. Absent unless its source is exclusive. */
@@ -54,6 +56,7 @@ export class Work implements Placed {
     startedAt: number;
     onlyBinding?: string | undefined;
     entry?: Work["entry"];
+    unmarked?: Work["unmarked"];
     term?: Term | undefined;
     span?: Span | undefined;
   }) {
@@ -61,6 +64,7 @@ export class Work implements Placed {
     this.origin = options.origin;
     this.onlyBinding = options.onlyBinding;
     this.entry = options.entry;
+    this.unmarked = options.unmarked;
     this.term = options.term;
     this.span = options.span;
     this.startedAt = options.startedAt;

@@ -100,6 +100,29 @@ describe("a failed replay is marked on its entry", () => {
     expect([await told, (await markOf())?.count]).toEqual([failure, 1]);
   });
 
+  test.each([
+    ["it takes the mark", false],
+    ["the route has marked it", true],
+  ])("and whoever watches is told each time that the store took none, and when %s", async (_, isMarked) => {
+    let failures = 2;
+    const { inner, store } = await storeOf((name) => {
+      if (name === "marks.mark" && failures-- > 0) throw new BridgeError("UNAVAILABLE", "disk gone");
+    });
+    const clock = new BoundingClock();
+    const said: string[] = [];
+    const watch = {
+      marked: () => void said.push("marked"),
+      unmarked: (error: BridgeError) => void said.push(error.message),
+    };
+    const told = ensureMarked({ store, clock, signal: bound(), ...watch }, replay, failure);
+    await clock.advance(500);
+    expect(said).toEqual(["disk gone", "disk gone"]);
+    const by = { failedAt: 5, errorCode: "REJECTED", lastError: "no thanks" } as const;
+    if (isMarked) await markFailed(inner.marks, replay, by, bound());
+    await clock.advance(500);
+    expect([await told, said]).toEqual([failure, ["disk gone", "disk gone", "marked"]]);
+  });
+
   test("until that is given up: then nothing more is asked, and no failure is told", async () => {
     const { store, calls, markOf } = await storeOf((name) => {
       if (name === "get") throw new BridgeError("UNAVAILABLE", "disk gone");
