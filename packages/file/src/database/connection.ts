@@ -47,13 +47,12 @@ export function openConnection(path: string, kind: FileKind): Connection {
   writeLogAgain(path);
   const location = sqliteLocation(path);
   const mark = new LogMark(path);
-  const db = new DatabaseSync(location);
+  const db = openWith(mark, location);
   const handles: number[] = [];
   let anchor: DatabaseSync | undefined;
-  let place: FilePlace | undefined;
-  let contents: FileContents | undefined;
+  let opened: Pick<Connection, "place" | "contents"> | undefined;
   const letGo = (): Disposable => {
-    if (place?.has("") === true && contents?.isFileHarmed() === true) mark.setSpoiled();
+    if (opened?.place.has("") === true && opened.contents.isFileHarmed()) mark.setSpoiled();
     const rest = {
       [Symbol.dispose]() {
         anchor?.close();
@@ -72,12 +71,12 @@ export function openConnection(path: string, kind: FileKind): Connection {
   };
   const close = (): void => {
     // The log that somebody has harmed stays, and its mark, so that what SQLite makes of that now is not taken for sound.
-    if (contents?.isHarmed() !== true && isCleared(mark)) {
+    if (opened?.contents.isHarmed() !== true && isCleared(mark)) {
       anchor?.close();
       anchor = undefined;
     }
     using _ = letGo();
-    if (anchor === undefined && place?.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
+    if (anchor === undefined && opened?.place.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
   };
   try {
     // From here on the log may begin anew at any time.
@@ -90,8 +89,12 @@ export function openConnection(path: string, kind: FileKind): Connection {
     db.exec("PRAGMA cache_spill = OFF");
     // SQLite makes its log when it first reads.
     db.exec("PRAGMA schema_version");
-    handles.push(...["", "-wal"].map((part) => openSync(path + part, constants.O_RDWR)));
-    const [file, log] = handles as [number, number];
+    const hold = (part: string): number => {
+      const handle = openSync(path + part, constants.O_RDWR);
+      handles.push(handle);
+      return handle;
+    };
+    const [file, log] = [hold(""), hold("-wal")];
     // SQLite does so too, and does not mind when it fails.
     syncFolder(path);
     // An empty log is left alone: it begins with random salts then, and with the same ones as each before it otherwise.
@@ -100,11 +103,20 @@ export function openConnection(path: string, kind: FileKind): Connection {
     if (statSync(path).size <= CHECKED_BYTES) check(db, path);
     anchor = openAnchor(location);
     const logEnd = new LogEnd(log);
-    place = new FilePlace(path);
-    contents = new FileContents(file, log, logEnd);
-    return { db, log, logEnd, mark, place, contents, close, letGo };
+    opened = { place: new FilePlace(path), contents: new FileContents(file, log, logEnd) };
+    return { db, log, logEnd, mark, ...opened, close, letGo };
   } catch (error) {
     close();
+    throw error;
+  }
+}
+
+/** An attempt that fails, which is made again and again, holds on to nothing. */
+function openWith(mark: LogMark, location: string): DatabaseSync {
+  try {
+    return new DatabaseSync(location);
+  } catch (error) {
+    mark.close();
     throw error;
   }
 }

@@ -1,10 +1,12 @@
-import { cpSync, existsSync, statSync, truncateSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { isLogFull, LOG_BYTES } from "../../src/database/connection.ts";
-import { readMark } from "../../src/database/log-mark.ts";
+import { isSpoiled, readMark } from "../../src/database/log-mark.ts";
+import { sqliteLocation } from "../../src/database/sqlite-location.ts";
 import { confirm, openNotes, scratchFolder } from "./support/notes.ts";
-import { hidesDescriptors, openDescriptors, watchSyncs } from "./support/system-calls.ts";
+import { failSyncsOf, hidesDescriptors, openDescriptors, watchSyncs } from "./support/system-calls.ts";
 
 test("a file that a killed process has left holds what its log held, and nothing is held against its next log", () => {
   using scratch = scratchFolder();
@@ -54,6 +56,99 @@ test.skipIf(hidesDescriptors)(
     expect(openDescriptors()).toBe(before);
   },
 );
+
+test.skipIf(hidesDescriptors)(
+  "what the log of a killed process holds is made durable once more before anything else: only the cache may know of it",
+  () => {
+    using scratch = scratchFolder();
+    using killed = scratchFolder();
+    const former = openNotes(scratch.path);
+    confirm(former, "a");
+    cpSync(scratch.folder, killed.folder, { recursive: true });
+    former.close();
+    using synced = watchSyncs();
+    const file = openNotes(killed.path);
+    expect(synced.names).toEqual(["notes.db-wal", "notes.db-mark", basename(killed.folder)]);
+    file.close();
+  },
+);
+
+test.skipIf(hidesDescriptors)("a file that SQLite does not close well is held by nobody all the same", () => {
+  using scratch = scratchFolder();
+  const before = openDescriptors();
+  const file = openNotes(scratch.path);
+  file.db.close();
+  expect(() => file.letGo()).toThrow("database is not open");
+  expect(openDescriptors()).toBe(before);
+});
+
+test.skipIf(hidesDescriptors)(
+  "a file whose mark cannot be cleared is closed with its log, which the mark tells of",
+  () => {
+    using scratch = scratchFolder();
+    const file = openNotes(scratch.path);
+    confirm(file, "a");
+    const log = readFileSync(`${scratch.path}-wal`);
+    {
+      using _ = failSyncsOf("notes.db-mark");
+      file.close();
+    }
+    expect(readFileSync(`${scratch.path}-wal`).equals(log)).toBe(true);
+    const again = openNotes(scratch.path);
+    expect(again.statements.ids()).toEqual(["a"]);
+    again.close();
+  },
+);
+
+test("what somebody writes over a file is noted beside it, even where its log is gone too", () => {
+  for (const isLogGone of [false, true]) {
+    using scratch = scratchFolder();
+    const file = openNotes(scratch.path);
+    confirm(file, "a");
+    writeFileSync(scratch.path, Buffer.alloc(statSync(scratch.path).size));
+    if (isLogGone) rmSync(`${scratch.path}-wal`);
+    file.close();
+    expect(isSpoiled(readMark(scratch.path))).toBe(true);
+  }
+});
+
+test("what somebody writes over a file is not held against another one in its place", () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  const mark = readMark(scratch.path);
+  writeFileSync(scratch.path, Buffer.alloc(statSync(scratch.path).size));
+  renameSync(scratch.path, `${scratch.path}-elsewhere`);
+  file.letGo()[Symbol.dispose]();
+  expect(readMark(scratch.path)).toEqual(mark);
+});
+
+test("a file that was closed while it was away with its log has all of it when both are back", () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  const move = (from: string, to: string): void => {
+    for (const part of ["", "-wal"]) renameSync(from + part, to + part);
+  };
+  move(scratch.path, `${scratch.path}-away`);
+  file.close();
+  move(`${scratch.path}-away`, scratch.path);
+  const again = openNotes(scratch.path);
+  expect(again.statements.ids()).toEqual(["a"]);
+  again.close();
+});
+
+test("a file whose log cannot be brought into it at the end does not say that it has none", () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  const other = new DatabaseSync(sqliteLocation(scratch.path), { readOnly: true });
+  other.exec("BEGIN; SELECT * FROM note");
+  file.close();
+  expect(existsSync(`${scratch.path}-wal`)).toBe(true);
+  expect(readMark(scratch.path)).toBeUndefined();
+  other.close();
+});
 
 test("a log that somebody has cut off stays when the file is closed, and so does what is known of it", () => {
   using scratch = scratchFolder();

@@ -32,6 +32,31 @@ export function watchSyncs(): Disposable & { readonly names: string[] } {
   return { names, [Symbol.dispose]: undo };
 }
 
+/** A disk that fails when a file or folder of this name is to be made durable by this thread, until it is disposed. Not where descriptors are hidden. */
+export function failSyncsOf(name: string): Disposable {
+  const { fsyncSync } = fs;
+  const undo = replace({
+    fsyncSync(handle) {
+      if (basename(readlinkSync(`${DESCRIPTORS}/${handle}`)) === name)
+        throw Object.assign(new Error("EIO: fsync"), { code: "EIO", syscall: "fsync" });
+      fsyncSync(handle);
+    },
+  });
+  return { [Symbol.dispose]: undo };
+}
+
+/** A system that does not tell what is mounted, as others than Linux, until it is disposed. */
+export function hideMounts(): Disposable {
+  const { existsSync: exists, readFileSync } = fs;
+  const isHidden = (path: unknown): boolean => path === "/proc/self/mountinfo";
+  const undo = replace({
+    existsSync: (path) => !isHidden(path) && exists(path),
+    readFileSync: ((path: string, ...rest: []) =>
+      readFileSync(isHidden(path) ? "/missing" : path, ...rest)) as typeof fs.readFileSync,
+  });
+  return { [Symbol.dispose]: undo };
+}
+
 /** Arguments of each call of one of the file system's functions by this thread, until it is disposed. */
 export function watchCalls(name: "writeSync" | "readSync"): Disposable & { readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
