@@ -23,6 +23,9 @@ interface Reply {
   readonly error?: { readonly message: string; readonly errcode: number | undefined };
 }
 
+/** What Node gives as the id of a thread that has ended. */
+const DEAD = -1;
+
 /**
  * Brings the log of a file into the file, on a thread of its own: it reads and writes as many pages as the log holds,
  * and syncs twice. The thread starts when it is first needed; one that has died is started again.
@@ -46,7 +49,7 @@ export class Checkpointer {
   open(): Promise<CheckpointResult> {
     return this.#inTurn(async () => {
       try {
-        this.#worker ??= this.#start(this.#location);
+        this.#worker = this.#living ?? this.#start(this.#location);
       } catch (thrown) {
         return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
       }
@@ -62,7 +65,7 @@ export class Checkpointer {
   /** Resolves when the thread holds the file no more. */
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      const worker = this.#worker;
+      const worker = this.#living;
       this.#worker = undefined;
       if (worker === undefined) return;
       await ask(worker, { task: "close" });
@@ -77,8 +80,14 @@ export class Checkpointer {
     return turn;
   }
 
+  /** The thread, unless it has died since it was last asked: it would never answer. */
+  get #living(): Worker | undefined {
+    return this.#worker?.threadId === DEAD ? undefined : this.#worker;
+  }
+
   async #ask(request: Request): Promise<Reply | Error> {
-    const reply = this.#worker === undefined ? ended() : await ask(this.#worker, request);
+    const worker = this.#living;
+    const reply = worker === undefined ? ended() : await ask(worker, request);
     if (reply instanceof Error) this.#worker = undefined;
     return reply;
   }
@@ -93,7 +102,6 @@ function startThread(location: string): Worker {
     workerData: location,
   });
   worker.on("error", () => {}); // whoever waits for an answer is told
-  worker.unref();
   return worker;
 }
 

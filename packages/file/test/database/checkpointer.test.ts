@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
@@ -80,5 +81,44 @@ test("one request at a time, and a thread that keeps nothing running nor listens
   expect(["message", "error", "exit"].map((event) => worker?.listenerCount(event))).toEqual([0, 0, 0]);
   await checkpointer.close();
   expect(worker?.threadId).toBe(-1);
+  file.close();
+});
+
+test("a thread that has died while nobody asked it anything takes nothing down, and keeps nobody waiting", async () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  const started: Worker[] = [];
+  const note = (worker: Worker): void => void started.push(worker);
+  process.on("worker", note);
+  const checkpointer = new Checkpointer(scratch.path);
+  const end = async (): Promise<void> => {
+    const worker = started.at(-1);
+    worker?.emit("error", new Error("out of memory"));
+    await worker?.terminate();
+  };
+  expect(await checkpointer.open()).toEqual({ isWhole: false });
+  expect(started[0]?.threadName).toBe("checkpointer");
+  await end();
+  expect(await checkpointer.run()).toMatchObject({ error: { message: "the checkpoint thread has ended" } });
+  expect(await checkpointer.open()).toEqual({ isWhole: false });
+  await end();
+  expect(await checkpointer.open()).toEqual({ isWhole: false });
+  expect(await checkpointer.run()).toMatchObject({ isWhole: true });
+  await end();
+  await checkpointer.close();
+  expect(started).toHaveLength(3);
+  process.off("worker", note);
+  file.close();
+});
+
+test("a thread that lets go of a file leaves its log alone: the disk may not have taken all of it", async () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  const checkpointer = new Checkpointer(scratch.path);
+  await checkpointer.open();
+  const before = readFileSync(scratch.path);
+  confirm(file, "a");
+  await checkpointer.close();
+  expect(readFileSync(scratch.path).equals(before)).toBe(true);
   file.close();
 });
