@@ -37,11 +37,12 @@ export class RecoveringFile<Statements> {
     return this.#failure?.error;
   }
 
-  /** Throws a {@link BridgeError} while the file cannot be used. */
+  /** Throws a {@link BridgeError} while the file cannot be used, and after the end. */
   open(): OpenedFile<Statements> {
     if (this.#opened !== undefined) return this.#opened;
     const { clock, logger } = this.#options;
-    const failure = this.#failure as Failure;
+    const failure = this.#failure;
+    if (failure === undefined) throw new BridgeError("UNAVAILABLE", `${this.path} is closed`, { charged: false });
     if (this.#releasing || clock.monotonic() < failure.retryAt) throw failure.error;
     try {
       this.#opened = this.#connect({ damage: failure.damage, known: true });

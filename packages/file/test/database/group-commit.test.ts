@@ -190,6 +190,7 @@ test("closing writes what waits, and then refuses everything", async () => {
   await notes[Symbol.asyncDispose]();
   await expect(notes.write(adding("late"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(() => notes.ids()).toThrow(BridgeError);
+  expect(notes.health()).toEqual({ fault: `${scratch.path} is closed`, setAside: [] });
   await using again = new Notes({ path: scratch.path });
   expect(again.ids()).toHaveLength(10);
 });

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Clock, type Logger, silentLogger, systemClock } from "@bridge/ports";
+import { type Clock, type LogFields, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FileFault } from "../../src/database/file-fault.ts";
 import { RecoveringFile } from "../../src/database/recovering-file.ts";
@@ -57,21 +57,33 @@ test("a file that failed is tried at once, one that could not be opened then onc
   file.close();
 });
 
-test("a file that cannot be closed well keeps nobody from going on, and is told of", () => {
+test.each<[string, (file: RecoveringFile<DatabaseSync>) => void]>([
+  ["at the end", (file) => file.close()],
+  ["after it failed", (file) => file.fail(new FileFault(file.path, "failing"))],
+  ["after its log was gone", (file) => file.fail(new FileFault(file.path, "disturbed"))],
+])("a file that cannot be closed well keeps nobody from going on, and is told of: %s", (_, end) => {
   using scratch = scratchFolder();
   const { path } = scratch;
-  const lines: string[] = [];
-  const logger: Logger = { ...silentLogger, warn: (line) => void lines.push(line) };
-  let opened: DatabaseSync | undefined;
-  const prepare = (db: DatabaseSync) => (opened = db);
-  const file = new RecoveringFile(
-    path,
-    { kind: NOTES, onDamage: "refuse", prepare, clock: systemClock, logger },
-    async () => {},
-  );
-  opened?.close();
+  const told: [string, LogFields | undefined][] = [];
+  const logger: Logger = { ...silentLogger, warn: (line, fields) => void told.push([line, fields]) };
+  const prepare = (db: DatabaseSync) => db;
+  const options = { kind: NOTES, onDamage: "refuse", prepare, clock: systemClock, logger } as const;
+  const file = new RecoveringFile(path, options, async () => {});
+  const opened = file.open();
+  opened.db.close();
+  end(file);
+  expect(file.isOpen(opened)).toBe(false);
+  expect(told).toEqual([["the file was not closed well", { file: path, error: "Error: database is not open" }]]);
+});
+
+test("a file that was closed for good says so to whoever asks for it", () => {
+  using scratch = scratchFolder();
+  const options = { kind: NOTES, onDamage: "refuse", prepare: () => ({}), clock: systemClock, logger: silentLogger };
+  const file = new RecoveringFile(scratch.path, { ...options, onDamage: "refuse" }, async () => {});
   file.close();
-  expect(lines).toEqual([expect.stringContaining("not closed well")]);
+  expect(() => file.open()).toThrow(
+    expect.objectContaining({ code: "UNAVAILABLE", message: `${scratch.path} is closed`, charged: false }),
+  );
 });
 
 /** What asking for the file is refused with. */
