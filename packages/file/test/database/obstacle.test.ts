@@ -1,9 +1,11 @@
 import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { breakableDisk, immutable, noBreakableDisk } from "@bridge/tooling/faulty-disk";
 import { describe, expect, test } from "vitest";
 import { FileFault } from "../../src/database/file-fault.ts";
 import { faultAt, obstacleAt } from "../../src/database/obstacle.ts";
 import { scratchFolder } from "./support/notes.ts";
+import { hideMounts } from "./support/system-calls.ts";
 
 function wordsAt(path: string): string | undefined {
   return obstacleAt(path)?.words;
@@ -40,6 +42,29 @@ describe("nothing is in the way", () => {
     expect(readdirSync(scratch.folder)).toEqual(before);
   });
 });
+
+test("nothing is in the way of a file where the system does not tell what is mounted", () => {
+  using scratch = scratchFolder();
+  writeFileSync(scratch.path, "");
+  using _ = hideMounts();
+  expect(obstacleAt(scratch.path)).toBeUndefined();
+});
+
+test.skipIf(noBreakableDisk)(
+  "a folder that this user may not write to is named with what to do (needs the right to mount)",
+  () => {
+    using disk = breakableDisk();
+    const folder = join(disk.folder, "kept");
+    mkdirSync(folder);
+    const place = join(folder, "deep", "notes.db");
+    expect(obstacleAt(place)).toBeUndefined();
+    using _ = immutable([folder]);
+    expect(obstacleAt(place)).toMatchObject({
+      fault: "forbidden",
+      words: `lies in ${JSON.stringify(folder)}, a folder that this user may not write to: let the user that the bridge runs as do that (chown, chmod), or name another path`,
+    });
+  },
+);
 
 describe("what is in the way of a file is named, with what to do", () => {
   test.each<[string, (path: string, folder: string) => string | void, string, RegExp]>([
