@@ -51,7 +51,6 @@ export class BatchWork implements JobWork, BatchCalls {
 
   async work(): Promise<void> {
     for (;;) {
-      this.#run.haltIfNotWritable();
       if (!this.#run.goesOn) return;
       if (!this.#run.hold.isSure) {
         await this.pause();

@@ -57,6 +57,13 @@ export class JobOwner {
     this.#poked.abort();
   }
 
+  /** A job that is worked on here, as it stands, as long as its store does not take that; else as `kept`. */
+  known(kept: Job): Job {
+    const { settings, requested, owner } = kept;
+    const here = owner?.holder === this.#parts.holder ? this.#runs.get(kept.id)?.run.unwritten : undefined;
+    return here === undefined ? kept : { ...here, settings, requested };
+  }
+
   /** Begins nothing more; resolves when every job is out of hand. What is under way ends by itself, or with {@link cut}. */
   async leave(): Promise<void> {
     this.#leaving.abort();

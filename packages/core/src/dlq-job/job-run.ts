@@ -83,6 +83,11 @@ export class JobRun {
     return !this.hold.isLost && this.parts.store() === this.store;
   }
 
+  /** The job as it stands here, as long as its store does not take that. */
+  get unwritten(): Job | undefined {
+    return this.hold.failingMs > 0 ? this.job : undefined;
+  }
+
   /** Reads what somebody may have asked for. */
   look(): void {
     if (!this.#isLeft) void this.#save();
@@ -110,7 +115,8 @@ export class JobRun {
     }
   }
 
-  haltIfNotWritable(): void {
+  /** Once a second, whatever the work waits for. */
+  #haltIfNotWritable(): void {
     const failing = [this.hold, this.writes].find(({ failingMs }) => failingMs > STORE_PATIENCE_MS);
     if (failing === undefined) return;
     const { step } = this.job;
@@ -174,6 +180,7 @@ export class JobRun {
       this.job = { ...this.#work.current(), pace };
       beating ??= this.#work.beat?.().finally(() => (beating = undefined));
       await this.#save();
+      this.#haltIfNotWritable();
     }
   }
 

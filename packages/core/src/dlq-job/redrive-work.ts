@@ -46,7 +46,6 @@ export class RedriveWork implements JobWork {
 
   async work(): Promise<void> {
     for (;;) {
-      this.#run.haltIfNotWritable();
       if (!this.#run.goesOn) return;
       this.#rate.limit = limitOf(this.#run.job);
       this.#endStep();

@@ -50,7 +50,7 @@ export class StoredJobs implements Jobs {
   async get(id: string, signal: AbortSignal): Promise<Job> {
     const kept = await this.#book().get(id, signal);
     if (kept === undefined) throw notFound();
-    return this.#asOfNow(kept.job);
+    return this.#asOfNow(this.#owner.known(kept.job));
   }
 
   async list(
@@ -59,7 +59,7 @@ export class StoredJobs implements Jobs {
   ): Promise<{ readonly jobs: readonly Job[]; readonly more: boolean }> {
     const kept = await this.#book().list(undefined, MAX_LISTED, signal);
     const found = kept
-      .map(({ job }) => this.#asOfNow(job))
+      .map(({ job }) => this.#asOfNow(this.#owner.known(job)))
       .filter(({ state }) => states === undefined || isIn(states, state));
     const behind = after === undefined ? found : found.filter((job) => isOlder(job, after));
     return { jobs: behind.slice(0, limit), more: behind.length > limit };

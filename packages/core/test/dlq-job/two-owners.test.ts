@@ -47,6 +47,8 @@ test("operators 3.5.3: an owner that is not heard of for lease_ttl loses its job
   const taken = await second.supervisor.jobs().get(job.id, bound());
   expect(taken).toMatchObject({ owner: { instanceId: "plant-b" }, counts: { inDoubt: 4 } });
   expect(second.supervisor.stats().jobs.adoptions).toBe(1);
+  // The former owner, which cannot write it, tells it as it is stored by now.
+  expect((await first.supervisor.jobs().get(job.id, bound())).owner?.instanceId).toBe("plant-b");
 
   one.isCut = false;
   const done = await until(second, job.id, "completed");

@@ -115,6 +115,28 @@ describe("runbook halted-job: the DLQ store took no writes for a minute", () => 
     await at.bridge.supervisor.shutdown();
   });
 
+  test("a job halts whose store does not take it either, which is told where it is worked on", async () => {
+    const at = await world();
+    const { clock, supervisor, dlq } = at.bridge;
+    const jobs = supervisor.jobs();
+    const { id } = await begun(at.bridge, { settings: { ...SETTINGS, rate: 0.1 } });
+    await until(at.bridge, id, ({ owner }) => owner !== undefined);
+    at.full.add("jobs.put");
+    await clock.advance(STORE_MS + 3_000);
+    const halted = { state: "halted", halted: { why: "store", error: "the disk is full" } };
+    expect(await jobs.get(id, bound())).toMatchObject(halted);
+    const { jobs: listed } = await jobs.list({ states: "active", limit: 10 }, bound());
+    expect(listed).toMatchObject([{ id, ...halted }]);
+    expect((await dlq.jobs?.get(id, bound()))?.state).toBe("running");
+    at.full.clear();
+    expect(await until(at.bridge, id, "halted")).toMatchObject(halted);
+    expect((await dlq.jobs?.get(id, bound()))?.state).toBe("halted");
+    await jobs.change(id, { rate: 100 }, bound());
+    await jobs.ask(id, { call: "resume" }, bound());
+    expect((await until(at.bridge, id, "completed")).counts).toMatchObject({ succeeded: ENTRIES });
+    await supervisor.shutdown();
+  });
+
   test("a redrive halts whose store deletes nothing of what it delivers", async () => {
     const at = await world();
     at.full.add("admin.delete");
