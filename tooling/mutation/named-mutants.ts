@@ -25,6 +25,8 @@ interface Position {
 /** Beside the package; the names of each source file. */
 const FILE = "equivalent-mutants.json";
 const MAX_LENGTH = 200;
+/** Behind what was too long. */
+const CUT = /…$/u;
 
 /** The mutants of a package that are named as equivalent. */
 export class NamedMutants {
@@ -33,10 +35,7 @@ export class NamedMutants {
 
   constructor(packageFolder: string) {
     this.#packageFolder = packageFolder;
-    const path = resolve(packageFolder, FILE);
-    const files = existsSync(path)
-      ? (JSON.parse(readFileSync(path, "utf8")) as Readonly<Record<string, readonly NamedMutant[]>>)
-      : {};
+    const files = namesIn(packageFolder);
     this.#names = new Map(
       Object.entries(files).flatMap(([file, names]) => names.map((name) => [keyOf(file, name), { file, name }])),
     );
@@ -59,6 +58,21 @@ export class NamedMutants {
   fileOf({ fileName }: Mutant): string {
     return relative(this.#packageFolder, fileName).replaceAll("\\", "/");
   }
+}
+
+/** Names whose code stands no more in its file: known without a run. */
+export function lostNames(packageFolder: string): string[] {
+  return Object.entries(namesIn(packageFolder)).flatMap(([file, names]) => {
+    const path = resolve(packageFolder, file);
+    const source = existsSync(path) ? readFileSync(path, "utf8").replace(/\s+/g, " ") : "";
+    return names.flatMap(({ code }) => (source.includes(code.replace(CUT, "")) ? [] : [`${file}: ${code}`]));
+  });
+}
+
+function namesIn(packageFolder: string): Readonly<Record<string, readonly NamedMutant[]>> {
+  const path = resolve(packageFolder, FILE);
+  if (!existsSync(path)) return {};
+  return JSON.parse(readFileSync(path, "utf8")) as Readonly<Record<string, readonly NamedMutant[]>>;
 }
 
 /** The lines of a mutant as they are and as it makes them, each in one line. */
