@@ -6,13 +6,13 @@ import { probationOf } from "./drafts.ts";
 import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Writes a document; `before` is done when all is ready to be written, and is given what it replaces and what it is. */
+/** Writes a document; `before` is done when all is ready to be written, is given what it replaces and what it is, and says whether it may be. */
 export type WriteWith = (
   document: StoredConfig["document"],
   expected: StoredConfig,
   signal: AbortSignal,
   text: string | undefined,
-  before: (target: string, former: StoredContent, next: StoredContent) => Promise<void>,
+  before: (target: string, former: StoredContent, next: StoredContent) => Promise<boolean>,
 ) => Promise<StoredConfig | undefined>;
 
 /**
@@ -43,11 +43,12 @@ export class FileProbations implements ConfigProbations, Disposable {
     text?: string,
   ): Promise<StoredConfig | undefined> {
     const written = await this.#write(document, expected, signal, text, async (target, former, next) => {
-      this.#hold(target);
+      if (!this.#tryHold(target)) return false;
       this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
       await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
+      return true;
     });
-    if (written === undefined && this.#held !== undefined) await this.end(signal);
+    if (written === undefined) await this.end(signal);
     return written;
   }
 
@@ -68,14 +69,31 @@ export class FileProbations implements ConfigProbations, Disposable {
 
   async note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void> {
     const note = this.#note;
-    if (note === undefined) throw new TypeError("no probation was begun or found");
+    if (note === undefined || this.#held === undefined) throw new TypeError("no probation was begun or found");
     const write = (target: string): Promise<void> => writeNote(target, { ...note, ...standing }, signal);
     await this.#file.alone(signal, write, async () => write(await this.#file.place()));
   }
 
   async end(signal: AbortSignal): Promise<void> {
-    await this.#file.alone(signal, removeNote, () => {});
-    this[Symbol.dispose]();
+    // A note without the lock is another process's, which goes back by it when it is killed.
+    if (this.#held === undefined) return;
+    const forget = async (target: string): Promise<void> => {
+      await removeNote(target);
+      this[Symbol.dispose]();
+    };
+    await this.#file.alone(signal, forget, () => this[Symbol.dispose]());
+  }
+
+  async elsewhere(signal: AbortSignal): Promise<Probation | undefined> {
+    if (this.#held !== undefined) return undefined;
+    const target = await this.#file.place();
+    const note = await readNote(target, signal).catch(() => {
+      // A start says what to do about it.
+      signal.throwIfAborted();
+    });
+    if (note === undefined) return undefined;
+    const content = await this.#file.read(signal);
+    return content.identity === note.revision || isPutBack(note, content) ? note.probation : undefined;
   }
 
   /** Lets go of what is on probation: the next process settles it. */
@@ -87,13 +105,19 @@ export class FileProbations implements ConfigProbations, Disposable {
   }
 
   #hold(target: string): void {
+    if (this.#tryHold(target)) return;
+    throw new Error(
+      `${this.#file.source} has a change on probation in another process, which runs: stop that one, or confirm or revert the change there`,
+    );
+  }
+
+  /** Whether no other process has anything on probation; none can begin anything then. */
+  #tryHold(target: string): boolean {
     const lock = HELD.get(target) ?? lockOf(target);
-    if (lock === undefined)
-      throw new Error(
-        `${this.#file.source} has a change on probation in another process, which runs: stop that one, or confirm or revert the change there`,
-      );
+    if (lock === undefined) return false;
     HELD.set(target, lock);
     this.#held = target;
+    return true;
   }
 
   /**
@@ -111,7 +135,7 @@ export class FileProbations implements ConfigProbations, Disposable {
     const isGone = content.kind === "missing" || isEmpty(content);
     const isCurrent = content.kind === "stored" && content.identity === revision;
     // It was noted, and then the process died before it wrote; or another hand has written since.
-    const isBack = content.identity === former.revision && reversal !== undefined;
+    const isBack = isPutBack(note, content);
     if (!isGone && !isCurrent && !isBack) {
       if (content.kind !== "unreadable" && hindrance === undefined) await removeNote(target);
       this[Symbol.dispose]();
@@ -132,6 +156,10 @@ export class FileProbations implements ConfigProbations, Disposable {
     const { version } = probation;
     return { ...ended, current: { version, revision, document: {} }, hindered: hindrance };
   }
+}
+
+function isPutBack({ former, reversal }: ProbationNote, { identity }: Content): boolean {
+  return identity === former.revision && reversal !== undefined;
 }
 
 function isEmpty(content: Content): boolean {

@@ -135,7 +135,7 @@ class FileConfigStore implements ConfigFile {
     expected: StoredConfig,
     signal: AbortSignal,
     text: string | undefined,
-    before: (target: string, former: StoredContent, next: StoredContent) => Promise<void> = async () => {},
+    before: (target: string, former: StoredContent, next: StoredContent) => Promise<boolean> = async () => true,
   ): Promise<StoredConfig | undefined> {
     return this.#alone(
       signal,
@@ -147,7 +147,7 @@ class FileConfigStore implements ConfigFile {
         const { bytes, value } = await this.#text.edit(from, next, signal);
         const edited = storedContent(this.source, bytes, value);
         await this.versions.keep(target, content, signal);
-        await before(target, content, edited);
+        if (!(await before(target, content, edited))) return undefined;
         return (await this.#put(target, edited, expected.revision, signal)) ? edited.stored : undefined;
       },
       () => undefined,

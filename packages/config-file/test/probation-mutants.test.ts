@@ -1,3 +1,4 @@
+import { AssertionError } from "node:assert/strict";
 import { type ConfigProbationCaseName, configProbationCases } from "@bridge/conformance";
 import { type ConfigProbations, type ConfigStore, type LeftProbation, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
@@ -61,6 +62,21 @@ const MUTANTS: readonly Mutant[] = [
     change: () => ({ end: async () => {} }),
   },
   {
+    fault: "ends what it has not begun",
+    caughtBy: "what another has begun is told, and is not its own to end",
+    change: (probations) => ({
+      async end(signal) {
+        await probations.find(signal);
+        await probations.end(signal);
+      },
+    }),
+  },
+  {
+    fault: "knows only what it has on probation itself",
+    caughtBy: "what another has begun is told, and is not its own to end",
+    change: () => ({ elsewhere: async () => undefined }),
+  },
+  {
     fault: "notes first and looks later",
     caughtBy: "nothing is begun over a version that moved, and nothing is left of it",
     change: (probations, store) => ({
@@ -85,6 +101,17 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
+/** Its calls as properties, so that some can take the place of others. */
+function callable(probations: ConfigProbations): ConfigProbations {
+  return {
+    begin: (...request) => probations.begin(...request),
+    find: (signal) => probations.find(signal),
+    note: (standing, signal) => probations.note(standing, signal),
+    end: (signal) => probations.end(signal),
+    elsewhere: async (signal) => probations.elsewhere?.(signal),
+  };
+}
+
 test.for(MUTANTS)("a store that $fault is caught", async ({ change, caughtBy }) => {
   const cases = configProbationCases({
     ...fileSubject,
@@ -95,7 +122,7 @@ test.for(MUTANTS)("a store that $fault is caught", async ({ change, caughtBy }) 
         const { probations } = store;
         if (probations === undefined) throw new Error("a file has probations");
         return Object.defineProperty(store, "probations", {
-          value: { ...probations, ...change(probations, store, left) },
+          value: { ...callable(probations), ...change(probations, store, left) },
         });
       };
       const again = async (): Promise<ConfigStore> => faulty(await place.second());
@@ -104,5 +131,5 @@ test.for(MUTANTS)("a store that $fault is caught", async ({ change, caughtBy }) 
   });
   const run = cases.find(({ name }) => name === caughtBy)?.run;
   using bound = deadline(systemClock, 20_000, new Error("the case did not end"));
-  await expect(run?.(bound.signal)).rejects.toBeInstanceOf(Error);
+  await expect(run?.(bound.signal)).rejects.toBeInstanceOf(AssertionError);
 });

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +6,7 @@ import { silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
 import { committing } from "./support/committing.ts";
+import { triedElsewhere } from "./support/tried-elsewhere.ts";
 import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
@@ -209,25 +208,8 @@ it("operators 7: a former version that cannot be applied while the document is a
 });
 
 it("operators 7: what another process has on probation, which runs, is left alone, and is taken back when that one has ended", async () => {
-  const program = `
-    import { openConfigFile } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)};
-    const { signal } = new AbortController();
-    const store = openConfigFile(process.argv[1]);
-    const probation = ${JSON.stringify(probation)};
-    await store.probations.begin({ bridge: { id: "plant-8" } }, await store.load(signal), probation, signal);
-    console.log("begun");
-    setInterval(() => {}, 60_000);`;
-  const other = spawn(process.execPath, [
-    "--conditions=@bridge/source",
-    "--input-type=module",
-    "--eval",
-    program,
-    "--",
-    path,
-  ]);
-  const ended = once(other, "exit");
-  try {
-    await once(other.stdout, "data");
+  {
+    await using _ = await triedElsewhere(path, probation);
     const tried = readFileSync(path, "utf8");
     expect(tried).toContain("plant-8");
     const told: unknown[] = [];
@@ -237,9 +219,6 @@ it("operators 7: what another process has on probation, which runs, is left alon
     expect([settled, configuration?.version]).toEqual([undefined, 42]);
     expect(JSON.stringify(told)).toContain("on probation in another process, which runs");
     expect([readFileSync(path, "utf8"), existsSync(note())]).toEqual([tried, true]);
-  } finally {
-    other.kill("SIGKILL");
-    await ended;
   }
   expect((await nextStart()).settled).toMatchObject({ reverted: { version: 42, why: "process_ended" } });
   expect(readFileSync(path, "utf8")).toBe(FORMER);

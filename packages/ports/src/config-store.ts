@@ -260,7 +260,10 @@ export interface LeftProbation {
 
 /** What a probation needs of a store that one process writes to, to outlast that process. */
 export interface ConfigProbations {
-  /** As {@link ConfigStore.write}; before it writes, it notes durably how to go back. */
+  /**
+   * As {@link ConfigStore.write}; before it writes, it notes durably how to go back. `undefined`, too, while another process has a
+   * document on probation.
+   */
   begin(
     document: Readonly<Record<string, unknown>>,
     expected: StoredConfig,
@@ -276,8 +279,13 @@ export interface ConfigProbations {
   find(signal: AbortSignal): Promise<LeftProbation | undefined>;
   /** Notes durably how it stands with the probation that was begun or found last. */
   note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void>;
-  /** Forgets it, durably. */
+  /** Forgets what was begun or found last, durably. What another process has noted stays. */
   end(signal: AbortSignal): Promise<void>;
+  /**
+   * What another process has on probation, or has left so, as far as that can be read: until it is settled nobody else changes what is
+   * stored. Absent: no other process does.
+   */
+  elsewhere?(signal: AbortSignal): Promise<Probation | undefined>;
 }
 
 /** A document that can be read here and not written. */

@@ -60,6 +60,21 @@ export class CommitHistory {
     return found;
   }
 
+  /**
+   * The change of this version, if it was ever begun: whatever somebody who did not know that it was on probation, or a process that
+   * died as it took it back, has said of it.
+   */
+  async begun(version: number): Promise<ConfigHistoryEntry | undefined> {
+    let found: ConfigHistoryEntry | undefined;
+    await this.#keep(version, async (signal) => {
+      const entries = (await this.#store.history?.list(signal)) ?? [];
+      const ofIt = entries.filter((entry) => entry.version === version);
+      const entry = ofIt.find(({ pending }) => pending === true) ?? ofIt[0];
+      found = entry && confirmed(entry);
+    });
+    return found;
+  }
+
   /** Whether another process has told that it took `entry`, staged at `at`, back: of what it found of it that tells the time, too. */
   async isTakenBack({ version, committedAt }: ConfigHistoryEntry, at: number): Promise<boolean> {
     let found = false;

@@ -10,6 +10,7 @@ import type { Transaction } from "./open-transaction.ts";
 import type { StagingParts } from "./stage-and-apply.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 import { TransactionError } from "./transaction-error.ts";
+import { whyNotBeside } from "./why-not-now.ts";
 
 /** Each step is bounded by itself. */
 const NEVER = new AbortController().signal;
@@ -37,6 +38,8 @@ export async function commitPending(
   if (erased.length > 0) return untouched({ status: "erases_options", erasedOptions: erased });
   if ((patchCount > 0 || document !== base.document) && !checked.ok)
     return untouched({ status: "invalid", problems: checked.problems });
+  const beside = await whyNotBeside(parts.store, clock);
+  if (beside !== undefined) return untouched({ status: "conflict", ...beside });
   const stored = await documents.find(NEVER);
   if (stored?.revision !== base.revision) return untouched({ status: "conflict", error: movedSince(base, stored) });
   const isAsStored = text === undefined && isDeepStrictEqual(document, base.document);

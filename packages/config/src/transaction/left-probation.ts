@@ -108,7 +108,8 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
   }
 }
 
-async function putBack(
+/** Stores the former document again, as far as it is not, and says so in the history. */
+export async function putBack(
   left: LeftProbation,
   reversal: Reversal,
   store: ConfigStore,
@@ -131,7 +132,7 @@ async function putBack(
       // That it is there to be mended helps, and no more.
     });
   }
-  await history.revert({ ...entry, reverted: { at, ...reversal } });
+  await history.revert({ reverted: { at, ...reversal }, ...entry });
   await bounded(clock, async (signal) => store.probations?.end(signal)).catch((error: unknown) => {
     logger.warn("that the probation is over is not noted", { config_version: version, error: messageOf(error) });
   });
@@ -171,12 +172,13 @@ function movedStores(from: StoredConfig["document"], to: StoredConfig["document"
   });
 }
 
-async function entryOf(
+/** For the history. */
+export async function entryOf(
   { version, actor }: Probation,
   history: CommitHistory,
   now: number,
 ): Promise<ConfigHistoryEntry> {
-  return (await history.pending(version)) ?? { version, committedAt: now, actor, changes: [] };
+  return (await history.begun(version)) ?? { version, committedAt: now, actor, changes: [] };
 }
 
 /** What a start has left behind with the stores of a version that it has taken back, and how to get at it. */

@@ -1,4 +1,4 @@
-import type { Clock, StagedConfig } from "@bridge/ports";
+import type { Clock, Probation, StagedConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 
 /**
@@ -39,4 +39,9 @@ export function probationElsewhere(
     return `version ${version} is on probation at the instance ${by} until ${end}: confirm it there, or revert it at any instance`;
   const leftBehind = formatTimestamp(until + LEFT_BEHIND_MS);
   return `version ${version} was on probation at the instance ${by} until ${end}, and that instance has not ended it: revert it at any instance; from ${leftBehind} on the next commit replaces it`;
+}
+
+/** The same of a document that processes of one machine share: which of them has it on probation, and whether that one is gone, nobody else knows. */
+export function probationBeside({ version, confirmBy }: Probation, source: string): string {
+  return `version ${version} of ${source} is on probation in another process until ${formatTimestamp(confirmBy)}: confirm or revert it there; when that process is gone, start it again, or revert it here`;
 }

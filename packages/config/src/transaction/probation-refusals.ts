@@ -13,12 +13,14 @@ interface Standing {
   readonly open: number | undefined;
   readonly last: EndedProbation | undefined;
   readonly staged: StagedConfig | undefined;
+  /** What another process has on probation that writes the same document, in words. */
+  readonly beside: string | undefined;
 }
 
 /** Of a version that is not on probation here: what became of it, as far as is known, or what is. */
 export function notOnProbation(
   version: number,
-  { open, last, staged }: Standing,
+  { open, last, staged, beside }: Standing,
   place: { readonly instanceId: string; readonly clock: Clock },
 ): TransactionError {
   const end = last?.version === version ? last.end : undefined;
@@ -30,8 +32,13 @@ export function notOnProbation(
         ? `version ${version} was ${end === "committed" ? "confirmed" : "replaced by another hand"}`
         : staged?.until !== undefined
           ? probationElsewhere(staged, place)
-          : "none is";
-  return new TransactionError("conflict", `version ${version} is not on probation here: ${other}`, {
+          : (beside ?? "none is");
+  return elsewhere(version, other);
+}
+
+/** @param where what is on probation, and where */
+export function elsewhere(version: number, where: string): TransactionError {
+  return new TransactionError("conflict", `version ${version} is not on probation here: ${where}`, {
     reason: "no_probation",
   });
 }

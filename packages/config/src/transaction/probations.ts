@@ -4,12 +4,14 @@ import type { ConfigApplier } from "./applier.ts";
 import { bounded } from "./commit-parts.ts";
 import { Guard } from "./guard.ts";
 import type { TakenBack } from "./left-probation.ts";
+import { leftBeside } from "./left-beside.ts";
 import { revertElsewhere } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { type OpenProbation, ProbationEndings, type ProbationParts } from "./probation-endings.ts";
 import { type EndedProbation, messageOf, notOnProbation, orUnknown, takenBack } from "./probation-refusals.ts";
 import type { TransactionError } from "./transaction-error.ts";
 import { seemsAnother } from "./tried-document.ts";
+import { whyNotBeside } from "./why-not-now.ts";
 import { Withdrawal } from "./withdrawal.ts";
 
 export interface ProbationsOptions extends ProbationParts {
@@ -113,18 +115,21 @@ export class Probations {
   /** Whoever comes while it is being ended waits for that. @throws TransactionError conflict, with the reason */
   async confirm(version: number): Promise<void> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
-    const open = this.#demand(version);
+    const open = this.#open;
+    if (open?.probation.version !== version) throw await this.#over(version);
     if (open.withdrawn !== undefined) throw takenBack(version);
     await this.#end(open, () => this.#endings.confirm(open));
-    if (this.#last?.end !== "committed") throw this.#over(version);
+    if (this.#last?.end !== "committed") throw await this.#over(version);
   }
 
   /**
-   * Also what another process has staged, which may be gone: nobody but that one runs it.
+   * Also what another process has staged, which may be gone: nobody but that one runs it; and what one has left that wrote the same file.
    * @throws TransactionError conflict, with the reason
    */
   async revert(version: number, detail: string): Promise<Revert> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
+    const before = this.#open === undefined ? await this.#takeOver(version) : undefined;
+    if (before !== undefined) return { status: "rolled_back", version: before.formerVersion };
     const open = this.#open;
     if (open?.probation.version === version) {
       const takingBack = this.#end(open, () => this.#endings.takeBack(open, { why: "operator", detail }));
@@ -137,9 +142,22 @@ export class Probations {
     }
     // What was left behind is replaced under the same version.
     const reverted = await revertElsewhere(version, detail, this.#options.store, this.#options);
-    if (reverted === undefined) throw this.#over(version);
+    if (reverted === undefined) throw await this.#over(version);
     this.noteReverted(reverted);
     return { status: "rolled_back", version: reverted.formerVersion };
+  }
+
+  /** What was left on probation beside is on probation here from then on; resolves to what was taken back already. */
+  async #takeOver(version: number): Promise<Reverted | undefined> {
+    const { store, exclusively } = this.#options;
+    const left = await exclusively(() => leftBeside(version, store, this.#options));
+    if (left === undefined) return undefined;
+    if ("reverted" in left) {
+      this.noteReverted(left.reverted);
+      return left.reverted;
+    }
+    this.#open = this.#opened(left.found);
+    return undefined;
   }
 
   /** A former process has taken something back, or this one did at its start. */
@@ -198,19 +216,11 @@ export class Probations {
     }
   }
 
-  #demand(version: number): Open {
-    const open = this.#open;
-    if (open?.probation.version === version) return open;
-    throw this.#over(version);
-  }
-
-  #over(version: number): TransactionError {
+  async #over(version: number): Promise<TransactionError> {
+    const { store, clock } = this.#options;
+    const beside = (await whyNotBeside(store, clock))?.error;
     const open = this.#open?.probation.version;
-    return notOnProbation(
-      version,
-      { open, last: this.#last, staged: this.#options.store.staging?.seen },
-      this.#options,
-    );
+    return notOnProbation(version, { open, last: this.#last, staged: store.staging?.seen, beside }, this.#options);
   }
 
   #closed(version: number, end: EndedProbation["end"]): void {

@@ -1,7 +1,8 @@
 import type { Clock, ConfigStore, StagedConfig, StoredConfig } from "@bridge/ports";
 import { formatTimestamp, Slices } from "@bridge/ports/internal";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
-import { LEFT_BEHIND_MS, probationElsewhere } from "./probation-elsewhere.ts";
+import { bounded } from "./commit-parts.ts";
+import { LEFT_BEHIND_MS, probationBeside, probationElsewhere } from "./probation-elsewhere.ts";
 import type { ConflictReason } from "./transaction-error.ts";
 
 /** Epoch milliseconds: what was staged before was left behind. */
@@ -29,6 +30,8 @@ export interface InTheWay {
 export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortSignal): Promise<InTheWay | undefined> {
   const { store, sources } = place;
   if (store.staging !== undefined) return whyNotStaged(store.staging.seen, place);
+  const beside = await whyNotBeside(store, place.clock);
+  if (beside !== undefined) return beside;
   // Instances that share what they carry need one configuration.
   const written = { bridge: base.document["bridge"] };
   const { document } = await resolveReferences(written, sources, signal, new Slices(place.clock));
@@ -36,6 +39,14 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
   if (bridge?.deployment_mode !== "clustered") return undefined;
   const error = `bridge.deployment_mode is clustered, and a commit to ${store.source} would reach this instance only, or others before it is known to run: change it where it comes from, or keep the configuration where instances share it, such as in DynamoDB`;
   return { error };
+}
+
+/** What another process has on probation that writes the same document; `undefined` when none is known to. Never rejects. */
+export async function whyNotBeside(store: ConfigStore, clock: Clock): Promise<InTheWay | undefined> {
+  const probation = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal)).catch(
+    () => undefined,
+  );
+  return probation && { error: probationBeside(probation, store.source), reason: "probation" };
 }
 
 /** What is in the way of staging; `undefined` when nothing is. */

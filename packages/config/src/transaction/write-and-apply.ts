@@ -13,6 +13,7 @@ import {
   type TrialRequest,
   undone,
 } from "./commit-parts.ts";
+import { type InTheWay, whyNotBeside } from "./why-not-now.ts";
 
 /**
  * Writes a change durably, then applies it; what cannot be applied is taken back, unless another hand has written since
@@ -36,8 +37,7 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
     return outcomeOf(result, base);
   }
   if (written === undefined) {
-    const error = `the configuration moved on from version ${base.version}: open a new transaction`;
-    return outcomeOf({ status: "conflict", error }, base);
+    return outcomeOf({ status: "conflict", ...(await refusal(base, parts)) }, base);
   }
   try {
     const runs = await applied({ ...change.config, configVersion: written.version }, parts);
@@ -55,6 +55,14 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
     if (trial !== undefined && !("version" in result && result.version === written.version)) await forget(parts);
     return outcomeOf(result, base);
   }
+}
+
+async function refusal({ version }: StoredConfig, { store, clock }: CommitParts): Promise<InTheWay> {
+  return (
+    (await whyNotBeside(store, clock)) ?? {
+      error: `the configuration moved on from version ${version}: open a new transaction`,
+    }
+  );
 }
 
 function outcomeOf(result: Outcome, base: StoredConfig): CommitOutcome {

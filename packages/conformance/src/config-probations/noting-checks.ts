@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assertStored, at, type ConfigStoreCheck, loadOf, named, writeTo } from "../config-store/check.ts";
-import { begin, nextProcess, PROBATION, probationsOf } from "./check.ts";
+import { begin, leftAt, nextProcess, PROBATION, probationsOf } from "./check.ts";
 
 /** The process in which a document is on probation. */
 export const NOTING_CHECKS = {
@@ -50,5 +50,15 @@ export const NOTING_CHECKS = {
     await probationsOf(store).end(signal);
     await probationsOf(store).end(signal);
     assertStored(await store.load(signal), named("rejected"), 5);
+  }),
+  "what another has begun is told, and is not its own to end": at(async (place, signal) => {
+    const second = await place.second();
+    assert.equal(await probationsOf(second).elsewhere?.(signal), undefined);
+    await begin(place.store, signal);
+    if (probationsOf(second).elsewhere !== undefined)
+      assert.deepEqual(await probationsOf(second).elsewhere?.(signal), PROBATION);
+    assert.equal(await probationsOf(place.store).elsewhere?.(signal), undefined);
+    await probationsOf(second).end(signal);
+    assert.deepEqual((await leftAt(await nextProcess(place), signal)).probation, PROBATION);
   }),
 } as const satisfies Record<string, ConfigStoreCheck>;

@@ -51,9 +51,10 @@ export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight, onEnd
         if (own === undefined) throw new TypeError("no probation was begun or found");
         kept.note = { ...own, ...standing };
       }),
-    end: (signal) => {
+    end: async (signal) => {
+      if (own === undefined) return;
       onEnd();
-      return ask(signal, async () => {
+      await ask(signal, async () => {
         const { note } = kept;
         if (note?.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
         kept.note = undefined;
