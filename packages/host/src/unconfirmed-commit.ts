@@ -73,6 +73,8 @@ async function looked(
   using bound = deadline(clock, TIMEOUT_MS, new Error(`the history did not answer in ${TIMEOUT_MS / 1_000} s`));
   try {
     const either = AbortSignal.any([bound.signal, signal]);
+    // Whoever tries it out says what becomes of it.
+    if ((await store.probations?.elsewhere?.(either))?.version === version) return;
     const entry = await unconfirmedCommit(store, version, either);
     if (entry !== undefined) await found(entry, either);
   } catch (error) {
