@@ -3,7 +3,7 @@ import type { Content, StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
 import { tryLockFile } from "@bridge/file/internal";
 import { probationOf } from "./drafts.ts";
-import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
+import { addReversal, type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Writes a document; `before` is done when all is ready to be written, is given what it replaces and what it is, and says whether it may be. */
@@ -69,9 +69,16 @@ export class FileProbations implements ConfigProbations, Disposable {
 
   async note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void> {
     const note = this.#note;
-    if (note === undefined || this.#held === undefined) throw new TypeError("no probation was begun or found");
+    const held = this.#held;
+    if (note === undefined || held === undefined) throw new TypeError("no probation was begun or found");
     const write = (target: string): Promise<void> => writeNote(target, { ...note, ...standing }, signal);
-    await this.#file.alone(signal, write, async () => write(await this.#file.place()));
+    try {
+      await this.#file.alone(signal, write, async () => write(await this.#file.place()));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (standing.reversal === undefined) throw error;
+      await addReversal(held, standing.reversal);
+    }
   }
 
   async end(signal: AbortSignal): Promise<void> {

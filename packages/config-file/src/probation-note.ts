@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import type { Probation, Reversal } from "@bridge/ports";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { probationOf } from "./drafts.ts";
@@ -8,6 +8,9 @@ import { replaceFile, syncFolderOf } from "./replace-file.ts";
 const FORMAT = 1;
 /** A document as base64, and what is said of it. */
 const MAX_NOTE_BYTES = 2 * MAX_FILE_BYTES;
+/** Kept free at the end of a note. */
+const ROOM_BYTES = 4 * 1024;
+const NEWLINE = 0x0a;
 
 /** What is written down of a probation. */
 export interface ProbationNote {
@@ -23,20 +26,40 @@ export interface ProbationNote {
 export async function writeNote(target: string, note: ProbationNote, signal: AbortSignal): Promise<void> {
   const former = { ...note.former, bytes: Buffer.from(note.former.bytes).toString("base64") };
   const text = JSON.stringify({ format: FORMAT, ...note, former });
-  await replaceFile(probationOf(target), Buffer.from(`${text}\n`), signal);
+  await replaceFile(probationOf(target), Buffer.from(`${text}\n${" ".repeat(ROOM_BYTES)}\n`), signal);
+}
+
+/**
+ * Adds to a note why its document is taken back, within the room that is kept for it: a full disk, or a folder that may not be written,
+ * is in the way of {@link writeNote} and not of this. Only who has the lock of the note may do this.
+ */
+export async function addReversal(target: string, { why, detail }: Reversal): Promise<void> {
+  await using handle = await open(probationOf(target), "r+");
+  const room = Buffer.alloc(ROOM_BYTES + 2);
+  const at = (await handle.stat()).size - room.length;
+  await handle.read(room, 0, room.length, Math.max(0, at));
+  if (at <= 0 || room.at(0) !== NEWLINE || room.at(-1) !== NEWLINE) throw new Error("the note has no room");
+  const whole = Buffer.from(JSON.stringify({ why, detail }));
+  const said = whole.length <= ROOM_BYTES ? whole : Buffer.from(JSON.stringify({ why }));
+  room.fill(" ", 1, 1 + ROOM_BYTES);
+  said.copy(room, 1);
+  await handle.write(room, 0, room.length, at);
+  await handle.sync();
 }
 
 /** @throws Error naming the file and the remedy when it cannot be read */
 export async function readNote(target: string, signal: AbortSignal): Promise<ProbationNote | undefined> {
   const path = probationOf(target);
   try {
-    const read = JSON.parse(await readText(path, MAX_NOTE_BYTES, signal)) as Omit<ProbationNote, "former"> & {
+    const [text = "", added = ""] = (await readText(path, MAX_NOTE_BYTES, signal)).split("\n");
+    const read = JSON.parse(text) as Omit<ProbationNote, "former"> & {
       readonly format: unknown;
       readonly former: { readonly revision: string; readonly bytes: string };
     };
     if (read.format !== FORMAT) throw new Error("it is of another format");
     const { revision, bytes } = read.former;
-    return { ...read, former: { revision, bytes: Buffer.from(bytes, "base64") } };
+    const former = { revision, bytes: Buffer.from(bytes, "base64") };
+    return { ...read, ...addedReversal(added), former };
   } catch (error) {
     if (error instanceof MissingFileError) return undefined;
     signal.throwIfAborted();
@@ -46,6 +69,17 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
     throw new Error(`${path}: ${why}: look whether the configuration is the one that is wanted, and remove this file`, {
       cause: error,
     });
+  }
+}
+
+/** One that a crash has cut off says nothing. */
+function addedReversal(text: string): Pick<ProbationNote, "reversal"> {
+  try {
+    const { why, detail } = JSON.parse(text) as { readonly why?: unknown; readonly detail?: unknown };
+    if (typeof why !== "string") return {};
+    return { reversal: typeof detail === "string" ? { why, detail } : { why } };
+  } catch {
+    return {};
   }
 }
 

@@ -204,3 +204,63 @@ it("operators 7: after an orderly end a change goes on though nothing can be not
   const { settled, runs } = await crashed(path);
   expect([settled, runs]).toMatchObject([{ goesOn: { probation: { version: 1 } } }, { bridge: { id: "plant-8" } }]);
 });
+
+/** What keeps the reason from being noted in a new file, too. */
+const NO_ROOM: Obstacle = {
+  name: "has a folder where no new file can be made at all",
+  put: (path) =>
+    [path, `${path}.probation`].forEach((file) => mkdirSync(join(draftOf(file), "in-the-way"), { recursive: true })),
+  remove: (path) => [path, `${path}.probation`].forEach((file) => rmSync(draftOf(file), { recursive: true })),
+  said: /./,
+};
+
+describe.each([...OBSTACLES, NO_ROOM])(
+  "spec 4.9.8: a change whose time was up while its document $name",
+  ({ put, remove }) => {
+    it.each([["not_confirmed", undefined] as const, ["operator", "ü".repeat(500)] as const])(
+      "is told by the start that stores the former one to have been taken back for that: %s",
+      async (why, detail) => {
+        await using trial = stage();
+        const { path, transactions } = trial;
+        const version = await trial.tryOut({ bridge: { id: "plant-8" } });
+        put(path);
+        if (detail === undefined) await trial.pass(10);
+        else await expect(transactions.revert(version, detail)).rejects.toEqual(UNAVAILABLE);
+        await trial.store[Symbol.asyncDispose]();
+        for (let start = 0; start < 2; start++)
+          expect(await crashed(path)).toMatchObject({ settled: { takenBack: {}, reversal: { why } } });
+        remove(path);
+        const reverted = { why, ...(detail !== undefined && { detail }) };
+        expect(await crashed(path)).toMatchObject({
+          runs: FORMER,
+          settled: { reverted },
+          history: [{ version, reverted }],
+        });
+      },
+    );
+  },
+);
+
+it("spec 4.9.8: a reason that was cut off as it was noted is none: the change is taken back all the same", async () => {
+  await using trial = stage();
+  const { path, pass } = trial;
+  await trial.tryOut({ bridge: { id: "plant-8" } });
+  linkSync(path, `${path}.other`);
+  await pass(10);
+  await trial.store[Symbol.asyncDispose]();
+  const note = readFileSync(`${path}.probation`, "utf8");
+  expect(note).toContain("not_confirmed");
+  writeFileSync(`${path}.probation`, note.replace('not_confirmed"', " ".repeat('not_confirmed"'.length)));
+  expect(await crashed(path)).toMatchObject({ settled: { takenBack: {}, reversal: { why: "process_ended" } } });
+});
+
+it("spec 4.9.8: a note that has no room keeps what it says", async () => {
+  await using trial = stage();
+  const { path, pass } = trial;
+  await trial.tryOut({ bridge: { id: "plant-8" } });
+  const [note = ""] = readFileSync(`${path}.probation`, "utf8").split("\n");
+  writeFileSync(`${path}.probation`, note);
+  linkSync(path, `${path}.other`);
+  await pass(10);
+  expect(readFileSync(`${path}.probation`, "utf8")).toBe(note);
+});
