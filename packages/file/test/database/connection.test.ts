@@ -2,10 +2,10 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, truncat
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { isLogFull, LOG_BYTES } from "../../src/database/connection.ts";
+import { isLogFull, LOG_BYTES, openConnection } from "../../src/database/connection.ts";
 import { isSpoiled, readMark } from "../../src/database/log-mark.ts";
 import { sqliteLocation } from "../../src/database/sqlite-location.ts";
-import { confirm, openNotes, scratchFolder } from "./support/notes.ts";
+import { confirm, NOTES, openNotes, prepareNotes, scratchFolder } from "./support/notes.ts";
 import { failSyncsOf, hidesDescriptors, openDescriptors, watchSyncs } from "./support/system-calls.ts";
 
 test("a file that a killed process has left holds what its log held, and nothing is held against its next log", () => {
@@ -169,4 +169,28 @@ test("a log is full when it has outgrown its size", () => {
   truncateSync(`${scratch.path}-wal`, LOG_BYTES + 1);
   expect(isLogFull(file)).toBe(true);
   file.close();
+});
+
+test("only a commit writes to the log, however much a transaction has changed", () => {
+  using scratch = scratchFolder();
+  openNotes(scratch.path).close();
+  const file = openConnection(scratch.path, { ...NOTES, cacheKib: 16 });
+  const notes = prepareNotes(file.db);
+  file.db.exec("BEGIN");
+  for (let i = 0; i < 50; i++) notes.add(`${i}`, new Uint8Array(4_000));
+  expect(statSync(`${scratch.path}-wal`).size).toBe(0);
+  file.db.exec("COMMIT");
+  expect(statSync(`${scratch.path}-wal`).size).toBeGreaterThan(50 * 4_000);
+  file.close();
+});
+
+test("a file with an index that it was not made with is damaged", () => {
+  using scratch = scratchFolder();
+  openNotes(scratch.path).close();
+  {
+    using other = new DatabaseSync(scratch.path);
+    other.exec("CREATE INDEX other ON note (bytes)");
+  }
+  const cause: unknown = expect.objectContaining({ message: "its tables are not those it was made with" });
+  expect(() => openConnection(scratch.path, NOTES)).toThrow(expect.objectContaining({ fault: "damaged", cause }));
 });
