@@ -11,6 +11,7 @@ const BEYOND: readonly string[] = [
   // What anybody's JavaScript may hand over in the place of a message, a part or a hook.
   `${CORE}/route/{mend-message,sound-envelope,sound-payload,half-characters,kind-of,stack-of}.ts`,
   `${CORE}/runtime/{built-part,plugin-parts}.ts`,
+  `${CORE}/given.ts`,
   // What would become of a message, which moves none; and the words for it.
   `${CORE}/route/explain.ts`,
 ];

@@ -42,7 +42,11 @@ function write(changes: Partial<Job>, inTrash = 0): void {
     attempt: 1,
     total: 2,
     counts: COUNTS,
-    settings: { concurrency: 1 },
+    settings: { concurrency: 1, ramp: [] },
+    step: { index: 0, done: 0, failed: 0 },
+    pending: [],
+    inFlight: 0,
+    pace: 0,
     lanes: [{ routeId: "r" }],
     ...changes,
   } as Job;

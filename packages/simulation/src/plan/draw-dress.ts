@@ -3,6 +3,7 @@ import { lookedAt, type LooksAt } from "./looks-at.ts";
 import type { Dress, Plan, PlannedMessage } from "./plan.ts";
 
 const ODD: readonly [Dress, ...Dress[]] = [
+  "unnamed",
   "forged",
   "doubled",
   "half",

@@ -17,13 +17,14 @@ export interface Inject {
 }
 
 /**
- * What a message has besides its payload: no headers or some, or beside them something odd. With what is `forged` or `doubled` it can be
- * sent: a header of the bridge's own, which is left out, or one name twice. The others are no message: half a character in a text or in a
+ * What a message has besides its payload: no headers or some, or beside them something odd. With what is `unnamed`, `forged` or `doubled` it
+ * can be sent: keys that are empty, a header of the bridge's own, which is left out, or one name twice. The others are no message: half a character in a text or in a
  * header, a subject or headers that are too long or too many, and what is of another type.
  */
 export type Dress =
   | "bare"
   | "headed"
+  | "unnamed"
   | "forged"
   | "doubled"
   | "half"

@@ -1,4 +1,4 @@
-import { isOver, type Job } from "@bridge/core";
+import { isOver, type Job, progressOf } from "@bridge/core";
 import { LONG_MS } from "../../plan/planned-job.ts";
 import type { DlqLetters } from "./dlq-letters.ts";
 import type { KnownJob } from "./known-job.ts";
@@ -7,8 +7,11 @@ import type { KnownJob } from "./known-job.ts";
 export function* impossibleIn({ document, trashed, gone, marked }: KnownJob, before: Job): Generator<string> {
   const { id, kind, counts, total, attempt, state } = document;
   const { succeeded, failed, skipped, restored, present = 0 } = counts;
+  const { percent, remaining, step } = progressOf(document);
   if (succeeded + failed + skipped > total)
     yield `${id} has ${total} entries, and has done ${succeeded + failed + skipped}`;
+  else if (percent > 100 || remaining < 0 || (percent === 100 && remaining > 0) || step.index > step.of)
+    yield `${id} shows ${percent} %, ${remaining} left, step ${step.index} of ${step.of}`;
   if (isOver(before.state) && before.state !== state && state !== "undoing")
     yield `${id} was ${before.state}, and is ${state}`;
   if (restored + present > trashed) yield `${id} has taken ${restored + present} entries back, and has had ${trashed}`;
