@@ -45,11 +45,13 @@ export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, own
           signal,
           async () => {
             const there = await kept.marks.mark(changes, NEVER);
-            for (const [id, { redriven }] of changes)
+            for (const [id, { redriven, quarantined }] of changes) {
+              if (quarantined === true) auditor.jobs.letters.quarantined(id);
               if (there.has(id) && redriven?.jobId !== undefined && redriven.jobId !== NO_JOB) {
                 trace.add(`DLQ: ${id} has failed in try ${redriven.jobTry} of ${redriven.jobId}`);
                 auditor.jobs.marked(owner, id, redriven.jobId, redriven.jobTry ?? 0);
               }
+            }
             return there;
           },
           true,

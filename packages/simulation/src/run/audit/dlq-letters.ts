@@ -6,6 +6,8 @@ interface Letter {
   readonly routeId: string;
   readonly failedAt: number;
   here: boolean;
+  /** Jobs may have left it out, because an operator had quarantined it. */
+  wasQuarantined: boolean;
   /** How often it has come: by a write, or out of the trash. */
   spell: number;
   /** When it came last, in the order of all that have come. */
@@ -38,11 +40,17 @@ export class DlqLetters {
     return letter?.here === false ? 0 : letter?.spell;
   }
 
+  quarantined(id: string): void {
+    const letter = this.#letters.get(id);
+    if (letter !== undefined) letter.wasQuarantined = true;
+  }
+
   add({ id, routeId, failedAt, envelope }: DeadLetter): void {
     this.#keptAs.add(envelope.id);
     this.#letters.set(id, {
       routeId,
       failedAt,
+      wasQuarantined: this.#letters.get(id)?.wasQuarantined ?? false,
       here: true,
       spell: (this.#letters.get(id)?.spell ?? 0) + 1,
       came: ++this.#came,

@@ -42,7 +42,11 @@ export function* leftUndone(
     const { failedAt } = letter;
     const isBehind =
       until !== undefined && (failedAt > until.failedAt || (failedAt === until.failedAt && entryId > until.id));
-    if (isBehind || (kind === "redrive" && (!routes.has(letter.routeId) || tried.has(entryId)))) continue;
+    if (
+      isBehind ||
+      (kind === "redrive" && (!routes.has(letter.routeId) || tried.has(entryId) || letter.wasQuarantined))
+    )
+      continue;
     if (joined-- > 0) continue;
     yield `${id} is completed, and entry ${entryId} ${kind === "redrive" ? "was not tried" : "is there"}`;
   }
