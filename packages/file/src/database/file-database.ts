@@ -171,7 +171,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     try {
       const fault = this.#displacement.of(this.#file.open(), "all");
       if (fault instanceof FileFault) this.#file.fail(fault);
-      else if (fault !== undefined) this.#displacement.carryLogOver();
+      else this.#displacement.carryLogOver();
     } catch {
       // Told with what is next asked of the file.
     }
@@ -193,11 +193,11 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   #committed(file: OpenedFile<Statements>): void {
     if (this.#displacement.found !== undefined) return;
     file.mark.set(file.logEnd);
-    if (this.#closing === undefined) this.#checkpoints.committed(file);
+    this.#checkpoints.committed(file);
   }
 
   #full(): void {
-    if (this.#closing === undefined && this.#displacement.found === undefined && this.#file.failure === undefined)
+    if (this.#displacement.found === undefined && this.#file.failure === undefined)
       this.#checkpoints.refused(this.#file.open());
   }
 }

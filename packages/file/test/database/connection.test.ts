@@ -1,8 +1,8 @@
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
-import { isLogFull, LOG_BYTES, openConnection } from "../../src/database/connection.ts";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { expect, test, vi } from "vitest";
+import { carryLogOver, isLogFull, LOG_BYTES, openConnection } from "../../src/database/connection.ts";
 import { isSpoiled, readMark } from "../../src/database/log-mark.ts";
 import { sqliteLocation } from "../../src/database/sqlite-location.ts";
 import { confirm, NOTES, openNotes, prepareNotes, scratchFolder } from "./support/notes.ts";
@@ -193,4 +193,40 @@ test("a file with an index that it was not made with is damaged", () => {
   }
   const cause: unknown = expect.objectContaining({ message: "its tables are not those it was made with" });
   expect(() => openConnection(scratch.path, NOTES)).toThrow(expect.objectContaining({ fault: "damaged", cause }));
+});
+
+test.skipIf(hidesDescriptors)("an attempt to open a file that fails, at whichever step of it, holds on to nothing", () => {
+  using scratch = scratchFolder();
+  openNotes(scratch.path).close();
+  const before = openDescriptors();
+  const folder = `${scratch.path}-folder`;
+  mkdirSync(folder);
+  expect(() => openConnection(folder, NOTES)).toThrow("unable to open database file");
+  expect(openDescriptors()).toBe(before);
+  const { exec } = DatabaseSync.prototype;
+  let reads = 0;
+  using _ = vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(function (this: DatabaseSync, sql) {
+    if (sql === "PRAGMA schema_version" && ++reads === 2) throw new Error("disk I/O error");
+    exec.call(this, sql);
+  });
+  expect(() => openConnection(scratch.path, NOTES)).toThrow("disk I/O error");
+  expect(openDescriptors()).toBe(before);
+});
+
+test("a log that another process is bringing into the file says nothing yet of what the file holds", () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  const { endCheckpoint } = file.contents;
+  const ended = vi.spyOn(file.contents, "endCheckpoint").mockImplementation(endCheckpoint.bind(file.contents));
+  carryLogOver(file);
+  expect(ended).toHaveBeenLastCalledWith(expect.anything(), expect.anything());
+  confirm(file, "b");
+  // What SQLite answers then.
+  const busy = { busy: 1, log: -1, checkpointed: -1 };
+  using _ = vi.spyOn(file.db, "prepare").mockReturnValue({ get: () => busy } as unknown as StatementSync);
+  carryLogOver(file);
+  expect(ended).toHaveBeenLastCalledWith(expect.anything(), undefined);
+  vi.restoreAllMocks();
+  file.close();
 });

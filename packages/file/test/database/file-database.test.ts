@@ -1,8 +1,11 @@
-import { statSync } from "node:fs";
+import { renameSync, rmSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { BridgeError, type Clock, silentLogger, systemClock } from "@bridge/ports";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { Checkpoints } from "../../src/database/checkpoints.ts";
+import { sqliteLocation } from "../../src/database/sqlite-location.ts";
 import { SyncGate } from "./support/gate.ts";
-import { adding, Notes, scratchFolder } from "./support/notes.ts";
+import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
 import { tickingClock } from "./support/ticking-clock.ts";
 
 test("while it is being closed nothing more is read, written or acknowledged, and what was being written is", async () => {
@@ -88,4 +91,61 @@ test("a disk that has refused a write is written to again each ten seconds, once
   tick();
   await gate.pass();
   await expect.poll(() => notes.health().fault).toBeUndefined();
+});
+
+test("a file whose lock goes while a group is made durable confirms none of it", async () => {
+  using scratch = scratchFolder();
+  const gate = new SyncGate();
+  const { clock, tick } = tickingClock();
+  await using notes = new Notes({ path: scratch.path, clock, sync: gate.sync });
+  const written = notes.write(adding("a"));
+  await gate.arrival();
+  rmSync(`${scratch.path}-lock`);
+  tick();
+  const refusal = expect(written).rejects.toThrow("was deleted, moved away or replaced");
+  await gate.pass();
+  await refusal;
+});
+
+test("a file that is elsewhere holds within a second what is still written to it", async () => {
+  using scratch = scratchFolder();
+  const { clock, tick } = tickingClock();
+  await using notes = new Notes({ path: scratch.path, clock });
+  await notes.write(adding("a"));
+  await notes.write(adding("b"));
+  const elsewhere = `${scratch.path}-elsewhere`;
+  renameSync(scratch.path, elsewhere);
+  tick();
+  await notes.write(removing("a"));
+  tick();
+  using moved = new DatabaseSync(sqliteLocation(elsewhere), { readOnly: true });
+  expect(moved.prepare("SELECT id FROM note").all()).toEqual([{ id: "b" }]);
+});
+
+test("a disk without room has no log brought into what is in the place of a file that is gone", async () => {
+  using scratch = scratchFolder();
+  const { clock, tick } = tickingClock();
+  using asked = vi.spyOn(Checkpoints.prototype, "refused");
+  await using notes = new Notes({ path: scratch.path, clock });
+  await notes.write(adding("a"));
+  const withoutRoom = { ...refused, frees: true };
+  await expect(notes.write(withoutRoom)).rejects.toThrow("the disk is full");
+  expect(asked).toHaveBeenCalledOnce();
+  rmSync(scratch.path);
+  tick();
+  await expect(notes.write(withoutRoom)).rejects.toThrow("the disk is full");
+  expect(asked).toHaveBeenCalledOnce();
+});
+
+test("a file holds max_bytes with the byte that reaches it, and a job is not charged for that", async () => {
+  using scratch = scratchFolder();
+  await new Notes({ path: scratch.path })[Symbol.asyncDispose]();
+  const maxBytes = statSync(scratch.path).size;
+  const full = `${scratch.path} holds max_bytes ${maxBytes}: delete notes, or raise max_bytes`;
+  {
+    await using notes = new Notes({ path: scratch.path, maxBytes });
+    await expect(notes.write(adding("a"))).rejects.toMatchObject({ message: full, charged: false });
+  }
+  await using roomy = new Notes({ path: scratch.path, maxBytes: maxBytes + 1 });
+  expect(await roomy.write(adding("a"))).toBe("a");
 });
