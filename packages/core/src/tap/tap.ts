@@ -4,7 +4,10 @@ import type { LegOutcome } from "../route/outcome.ts";
 /** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
 const KEPT_MESSAGES = 200;
 const KEPT_BYTES = 2 * 1_048_576;
-/** What has come meanwhile is handed over together. */
+/**
+ * What has come meanwhile is handed over together. Counted from the beginning of each look, so that those who look at one route do
+ * not all take up the same moment.
+ */
 const GATHER_MS = 50;
 /** How often whoever looks is told what they have not seen, at most. */
 const TELL_LOST_MS = 1_000;
@@ -77,6 +80,7 @@ export class Tap implements Disposable {
   readonly #options: WholeTapOptions;
   readonly #clock: Clock;
   readonly #leave: (tap: Tap) => void;
+  readonly #beganAt: number;
   readonly #endsAt: number;
   #kept: TappedMessage[] = [];
   #keptBytes = 0;
@@ -97,6 +101,7 @@ export class Tap implements Disposable {
     this.#clock = clock;
     this.#leave = leave;
     const now = clock.monotonic();
+    this.#beganAt = now;
     this.#endsAt = now + durationMs;
     this.#tokens = rate;
     this.#filledAt = now;
@@ -125,7 +130,7 @@ export class Tap implements Disposable {
       if (this.#kept.length === 0) await this.#something(signal);
       if (this.#ended || signal.aborted) break;
       // More will have come by then, and together they cost less.
-      await this.#clock.delay(Math.min(GATHER_MS, Math.max(0, this.#leftMs)), signal).catch(() => {});
+      await this.#clock.delay(Math.max(0, Math.min(this.#gatherMs, this.#leftMs)), signal).catch(() => {});
       if (this.#ended) break;
       const lost = this.#lostToTell();
       if (this.#kept.length > 0 || lost > 0) return this.#take(lost);
@@ -141,6 +146,10 @@ export class Tap implements Disposable {
     this.#kept = [];
     this.#leave(this);
     this.#wake?.();
+  }
+
+  get #gatherMs(): number {
+    return GATHER_MS - ((this.#clock.monotonic() - this.#beganAt) % GATHER_MS);
   }
 
   get #leftMs(): number {

@@ -70,6 +70,26 @@ describe("operators 6.3: what a route shows", () => {
     for (const { payload } of messages) expect([payload?.length, payload?.buffer.byteLength]).toEqual([65_536, 65_536]);
   });
 
+  it("comes to those who began to look at different times at different times, though the message is one", async () => {
+    const { clock, taps, tap, settle } = watched();
+    await clock.pass(20);
+    const later = taps.open({});
+    const { signal } = new AbortController();
+    const heard: string[] = [];
+    const both = [
+      tap.next(signal).then(() => heard.push("first")),
+      later.next(signal).then(() => heard.push("later")),
+    ];
+    await clock.pass(10);
+    settle(1);
+    await clock.pass(0);
+    await clock.pass(20);
+    expect(heard).toEqual(["first"]);
+    await clock.pass(20);
+    expect(heard).toEqual(["first", "later"]);
+    await Promise.all(both);
+  });
+
   it("is no more than its rate, of a burst a second's worth", async () => {
     const { clock, settle, taken, tap } = watched({ rate: 10 });
     settle(100);
