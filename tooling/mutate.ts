@@ -111,8 +111,11 @@ async function mutate({ folder, patterns, isWhole }: Job): Promise<Result[]> {
     ignorers: ["left-as-it-is"],
     // In this order: how far a run has come is counted in what was drawn.
     reporters: ["sample", "survivors-at-once"],
-    // In processes: tests that need another user or a umask skip themselves in threads.
-    vitest: { configFile: fileURLToPath(import.meta.resolve("./mutation/vitest.config.ts")), pool: "forks" },
+    vitest: {
+      configFile: fileURLToPath(import.meta.resolve("./mutation/vitest.config.ts")),
+      // In processes, which cost more, where tests that need another user or a umask skip themselves in threads.
+      pool: ownerOf(folder) === "file" ? "forks" : "threads",
+    },
     coverageAnalysis: "perTest",
     // What is made once, when a module loads, would cost all the tests for each mutant.
     ignoreStatic: true,

@@ -4,6 +4,7 @@ import { createAuditor } from "@bridge/audit";
 import { createAdminApp } from "@bridge/http-admin";
 import { listen } from "@bridge/http-kit";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { http } from "@bridge/transport-http";
 import { startBridge } from "../bridge/start-bridge.ts";
 import { TurnSender } from "../engine/accepting-sender.ts";
 import { OnDemandReceiver } from "../engine/on-demand-receiver.ts";
@@ -11,14 +12,23 @@ import { onDemandTransport } from "../engine/on-demand-transport.ts";
 import { sampleMessage } from "../engine/sample-message.ts";
 import { answer, ready } from "../harness/answer.ts";
 import { quantile } from "../harness/spread.ts";
-import { KEY, RATE, SIZE } from "./looking-job.ts";
+import { KEY, type LookingJob, RATE, SIZE } from "./looking-job.ts";
 
 const TICK_MS = 1;
 const START_TIMEOUT_MS = 10_000;
 
+const WINDOW = 100;
+
+const { target } = JSON.parse(process.argv[2] ?? "") as LookingJob;
 const receiver = new OnDemandReceiver(sampleMessage(SIZE));
-const ends = { receiver: { transport: "on-demand" }, sender: { transport: "on-demand" }, address: "out" };
-const supervisor = await startBridge({ ...ends, maxInFlight: 100 }, [onDemandTransport(receiver, new TurnSender())]);
+const sender =
+  target === undefined
+    ? { transport: "on-demand" }
+    : { transport: "http", options: { url: `http://127.0.0.1:${target}`, max_connections: WINDOW } };
+const supervisor = await startBridge(
+  { receiver: { transport: "on-demand" }, sender, address: "out", maxInFlight: WINDOW },
+  [onDemandTransport(receiver, new TurnSender()), http],
+);
 const auditor = createAuditor({ sinks: [], clock: systemClock, logger: silentLogger });
 const app = createAdminApp({ supervisor: () => supervisor, keys: { adminApiKey: KEY }, auditor });
 const server = await listen(

@@ -58,7 +58,8 @@ const BARS: Readonly<Record<string, readonly Bar[]>> = {
   ],
   looking: [
     { rows: /./, what: "throughput / nobody looking", limit: 0.98, of: throughput },
-    { rows: /./, what: "p99 / nobody looking", limit: 1.1, atMost: true, of: (row) => ratio(row, "p99Ms") },
+    // Where a message is settled in less than what one look at it takes, no share of it is left for that.
+    { rows: /web service/, what: "p99 / nobody looking", limit: 1.1, atMost: true, of: (row) => ratio(row, "p99Ms") },
   ],
   million: [
     { rows: /counted/, what: "ms", limit: 5_000, atMost: true, of: bridge("elapsedMs") },

@@ -1,32 +1,36 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Child } from "../harness/child.ts";
-import { KEY, RATE, ROUTE } from "../looking/looking-job.ts";
-import type { Contender, Settings } from "./contender.ts";
-import { CONTENDERS } from "./contender.ts";
+import { KEY, type LookingJob, RATE, ROUTE } from "../looking/looking-job.ts";
+import { CONTENDERS, type Settings } from "./contender.ts";
 import { measured } from "./measured.ts";
-import { alternate, type Measurement, type Run } from "./measurement.ts";
+import { alternate, type Measurement } from "./measurement.ts";
 
 const PROGRAM = new URL("../looking/main.ts", import.meta.url);
+const TARGET = new URL("../looking/target.ts", import.meta.url);
 const TAILS = 8;
 const CARRY_MS = 5_000;
 const WARM_UP = 300_000;
 const TIMEOUT_MS = 120_000;
 const RETRY_MS = 100;
+const NAME = `${RATE} a second, ${TAILS} tails of 500 a second with payloads`;
 
 /** What it costs a route that others look on: the "script" is the same route, at which nobody looks. */
 export async function* lookingSuite(settings: Settings): AsyncGenerator<Measurement> {
-  await using child = await Child.start({ program: PROGRAM, job: {}, profileDir: settings.profileDir });
+  yield { suite: "looking", name: `${NAME}, to nowhere`, runs: await looked({ target: undefined }, settings) };
+  await using service = await Child.start({ program: TARGET, job: {} });
+  const target = await service.ask<number>("port", undefined, TIMEOUT_MS);
+  yield { suite: "looking", name: `${NAME}, to a web service`, runs: await looked({ target }, settings) };
+}
+
+async function looked(job: LookingJob, { profileDir, rounds }: Settings): Promise<Measurement["runs"]> {
+  await using child = await Child.start({ program: PROGRAM, job, profileDir });
   const url = await child.ask<string>("url", undefined, TIMEOUT_MS);
   await child.ask("flood", WARM_UP, TIMEOUT_MS);
-  const looked = async (contender: Contender, run: () => Promise<Run>): Promise<Run> => {
-    await using _ = await tails(url, contender === "bridge" ? TAILS : 0);
-    return await run();
-  };
   const paced = (RATE * CARRY_MS) / 1_000;
-  const carried = await alternate(settings.rounds, CONTENDERS, (contender) =>
-    looked(contender, () => measured(child, "carry", CARRY_MS, paced)),
-  );
-  yield { suite: "looking", name: `${RATE} a second, ${TAILS} tails of 500 a second with payloads`, runs: carried };
+  return await alternate(rounds, CONTENDERS, async (contender) => {
+    await using _ = await tails(url, contender === "bridge" ? TAILS : 0);
+    return await measured(child, "carry", CARRY_MS, paced);
+  });
 }
 
 /** Looks on at the full rate, and reads all of it. */

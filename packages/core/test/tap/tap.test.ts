@@ -76,10 +76,7 @@ describe("operators 6.3: what a route shows", () => {
     const later = taps.open({});
     const { signal } = new AbortController();
     const heard: string[] = [];
-    const both = [
-      tap.next(signal).then(() => heard.push("first")),
-      later.next(signal).then(() => heard.push("later")),
-    ];
+    const both = [tap.next(signal).then(() => heard.push("first")), later.next(signal).then(() => heard.push("later"))];
     await clock.pass(10);
     settle(1);
     await clock.pass(0);

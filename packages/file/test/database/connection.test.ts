@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { basename } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
@@ -195,38 +205,41 @@ test("a file with an index that it was not made with is damaged", () => {
   expect(() => openConnection(scratch.path, NOTES)).toThrow(expect.objectContaining({ fault: "damaged", cause }));
 });
 
-test.skipIf(hidesDescriptors)("an attempt to open a file that fails, at whichever step of it, holds on to nothing", () => {
-  using scratch = scratchFolder();
-  openNotes(scratch.path).close();
-  const before = openDescriptors();
-  const folder = `${scratch.path}-folder`;
-  mkdirSync(folder);
-  expect(() => openConnection(folder, NOTES)).toThrow("unable to open database file");
-  expect(openDescriptors()).toBe(before);
-  const { exec } = DatabaseSync.prototype;
-  let reads = 0;
-  using _ = vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(function (this: DatabaseSync, sql) {
-    if (sql === "PRAGMA schema_version" && ++reads === 2) throw new Error("disk I/O error");
-    exec.call(this, sql);
-  });
-  expect(() => openConnection(scratch.path, NOTES)).toThrow("disk I/O error");
-  expect(openDescriptors()).toBe(before);
-});
+test.skipIf(hidesDescriptors)(
+  "an attempt to open a file that fails, at whichever step of it, holds on to nothing",
+  () => {
+    using scratch = scratchFolder();
+    openNotes(scratch.path).close();
+    const before = openDescriptors();
+    const folder = `${scratch.path}-folder`;
+    mkdirSync(folder);
+    expect(() => openConnection(folder, NOTES)).toThrow("unable to open database file");
+    expect(openDescriptors()).toBe(before);
+    const exec = Reflect.get(DatabaseSync.prototype, "exec");
+    let reads = 0;
+    using _ = vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(function (this: DatabaseSync, sql) {
+      if (sql === "PRAGMA schema_version" && ++reads === 2) throw new Error("disk I/O error");
+      exec.call(this, sql);
+    });
+    expect(() => openConnection(scratch.path, NOTES)).toThrow("disk I/O error");
+    expect(openDescriptors()).toBe(before);
+  },
+);
 
 test("a log that another process is bringing into the file says nothing yet of what the file holds", () => {
   using scratch = scratchFolder();
   const file = openNotes(scratch.path);
   confirm(file, "a");
-  const { endCheckpoint } = file.contents;
-  const ended = vi.spyOn(file.contents, "endCheckpoint").mockImplementation(endCheckpoint.bind(file.contents));
+  using ended = vi.spyOn(file.contents, "endCheckpoint");
   carryLogOver(file);
   expect(ended).toHaveBeenLastCalledWith(expect.anything(), expect.anything());
   confirm(file, "b");
   // What SQLite answers then.
   const busy = { busy: 1, log: -1, checkpointed: -1 };
-  using _ = vi.spyOn(file.db, "prepare").mockReturnValue({ get: () => busy } as unknown as StatementSync);
-  carryLogOver(file);
+  {
+    using _ = vi.spyOn(file.db, "prepare").mockReturnValue({ get: () => busy } as unknown as StatementSync);
+    carryLogOver(file);
+  }
   expect(ended).toHaveBeenLastCalledWith(expect.anything(), undefined);
-  vi.restoreAllMocks();
   file.close();
 });
