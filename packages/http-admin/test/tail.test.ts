@@ -68,6 +68,29 @@ describe("operators 6.3: a tail", () => {
     hidden.end();
   });
 
+  it("operators 5.3: shows each of those who look at one message what they may see of it", async () => {
+    const operator = "operator-key-0123456789";
+    const adminApiKeys = { ...KEYS.adminApiKeys, olga: { key: operator, role: "operator" as const } };
+    await using admin = await startAdmin({ keys: { ...KEYS, adminApiKeys }, redact: { headers: ["kind"] } });
+    const looks = [
+      [LOOKER, "", { header_names: expect.arrayContaining(["kind"]) as string[] }],
+      [operator, "payload=full", { headers: { kind: "[REDACTED]" }, payload: "aGk=", redacted: true }],
+      [operator, "", { headers: { kind: "[REDACTED]" }, redacted: true }],
+      [ADMIN_KEY, "payload=full", { headers: { kind: "new" }, payload: "aGk=" }],
+      [ADMIN_KEY, "payload=full", { headers: { kind: "new" }, payload: "aGk=" }],
+    ] as const;
+    const tails = await Promise.all(looks.map(([key, query]) => tail(admin, query, { key })));
+    const id = await inject(admin, "boiler/7");
+    const seen = await Promise.all(tails.map(({ next }) => next()));
+    for (const [index, [, query, shown]] of looks.entries()) {
+      const data = seen[index]?.data;
+      expect(data).toMatchObject({ envelope_id: id, ...shown });
+      if (query === "") expect(data).not.toHaveProperty("payload");
+      if (!("redacted" in shown)) expect(data).not.toHaveProperty("redacted");
+    }
+    for (const { end } of tails) end();
+  });
+
   it("shows each message once, when it is settled, with what became of it", async () => {
     await using admin = await startAdmin();
     const { next } = await tail(admin, "payload=preview");

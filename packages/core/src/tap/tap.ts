@@ -1,5 +1,6 @@
-import type { Clock, Envelope, MessageHeaders } from "@bridge/ports";
+import type { Clock } from "@bridge/ports";
 import type { LegOutcome } from "../route/outcome.ts";
+import type { PayloadShown, SettledMessage, TappedMessage } from "./settled-message.ts";
 
 /** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
 const KEPT_MESSAGES = 200;
@@ -11,8 +12,6 @@ const KEPT_BYTES = 2 * 1_048_576;
 const GATHER_MS = 50;
 /** How often whoever looks is told what they have not seen, at most. */
 const TELL_LOST_MS = 1_000;
-/** Of a payload, by how much of it is to be seen. */
-const PAYLOAD_BYTES = { none: 0, preview: 1_024, full: 65_536 } as const;
 
 export interface TapOptions {
   /** One message in so many. Default: 1. */
@@ -22,44 +21,10 @@ export interface TapOptions {
   /** After which it ends, in milliseconds. Default: 5 minutes. */
   readonly durationMs?: number | undefined;
   /** How much of payloads is copied: nothing, the first KiB, the first 64 KiB. Default: nothing. */
-  readonly payload?: keyof typeof PAYLOAD_BYTES | undefined;
+  readonly payload?: PayloadShown | undefined;
   /** Only messages that have ended so. */
   readonly outcome?: LegOutcome["disposition"] | undefined;
   readonly subjectPrefix?: string | undefined;
-}
-
-/** What became of a message for one binding. */
-export interface TappedLeg {
-  readonly bindingId: string;
-  readonly outcome: LegOutcome["disposition"];
-  /** Sends that were charged, those before the message came here included; 0 when none was tried here. */
-  readonly attempts: number;
-  /** From its receipt, in milliseconds. */
-  readonly ms: number;
-}
-
-/** A message that has been settled. */
-export interface SettledMessage {
-  readonly received: Envelope;
-  readonly outcome: LegOutcome["disposition"];
-  readonly legs: readonly TappedLeg[];
-  readonly ms: number;
-}
-
-/** What is shown of it: a copy, so that nothing of what was received is kept. */
-export interface TappedMessage {
-  /** Epoch milliseconds: when it was settled. */
-  readonly at: number;
-  readonly envelopeId: string;
-  readonly subject: string;
-  readonly contentType: string;
-  readonly headers: MessageHeaders;
-  readonly payloadBytes: number;
-  /** Absent unless payloads are to be seen. */
-  readonly payload?: Uint8Array;
-  readonly outcome: LegOutcome["disposition"];
-  readonly legs: readonly TappedLeg[];
-  readonly ms: number;
 }
 
 /** What has come since the last time. */
@@ -72,7 +37,7 @@ export interface TappedBatch {
 interface WholeTapOptions extends Pick<TapOptions, "outcome" | "subjectPrefix"> {
   readonly sample: number;
   readonly rate: number;
-  readonly payload: keyof typeof PAYLOAD_BYTES;
+  readonly payload: PayloadShown;
 }
 
 /** Somebody who looks at what a route settles. The route waits for nothing here, and what there is no room for is counted. */
@@ -110,13 +75,15 @@ export class Tap implements Disposable {
 
   /** A message of the route was settled, at `now` in monotonic milliseconds. */
   settled(message: SettledMessage, now: number): void {
-    const { sample, outcome, subjectPrefix = "" } = this.#options;
-    if (outcome !== undefined && message.outcome !== outcome) return;
-    if (!message.received.subject.startsWith(subjectPrefix)) return;
+    const { sample, outcome, subjectPrefix = "", payload } = this.#options;
+    const { settled } = message;
+    if (outcome !== undefined && settled.outcome !== outcome) return;
+    if (!settled.received.subject.startsWith(subjectPrefix)) return;
     if (this.#seen++ % sample !== 0) return;
-    if (this.#hasRoom(message.received, now)) {
+    if (this.#hasRoom(message, now)) {
       this.#tokens--;
-      this.#keep(message);
+      this.#keptBytes += message.sizeOf(payload);
+      this.#kept.push(message.copy(payload));
     } else {
       this.#lost++;
       this.lost++;
@@ -156,34 +123,12 @@ export class Tap implements Disposable {
     return this.#endsAt - this.#clock.monotonic();
   }
 
-  #hasRoom({ headers, payload }: Envelope, now: number): boolean {
-    const { rate } = this.#options;
+  #hasRoom(message: SettledMessage, now: number): boolean {
+    const { rate, payload } = this.#options;
     this.#tokens = Math.min(rate, this.#tokens + ((now - this.#filledAt) / 1_000) * rate);
     this.#filledAt = now;
     if (this.#tokens < 1 || this.#kept.length >= KEPT_MESSAGES) return false;
-    return this.#keptBytes + sizeOf(headers) + this.#copied(payload) <= KEPT_BYTES;
-  }
-
-  #copied(payload: Uint8Array): number {
-    return Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
-  }
-
-  #keep({ received, outcome, legs, ms }: SettledMessage): void {
-    const { id, subject, contentType, headers, payload } = received;
-    const copied = this.#copied(payload);
-    this.#keptBytes += sizeOf(headers) + copied;
-    this.#kept.push({
-      at: this.#clock.now(),
-      envelopeId: id,
-      subject,
-      contentType,
-      headers,
-      payloadBytes: payload.length,
-      ...(this.#options.payload !== "none" && { payload: payload.slice(0, copied) }),
-      outcome,
-      legs,
-      ms,
-    });
+    return this.#keptBytes + message.sizeOf(payload) <= KEPT_BYTES;
   }
 
   /** Resolves when there is something to be said, or it is over. */
@@ -218,11 +163,4 @@ export class Tap implements Disposable {
     }
     return { messages, lost };
   }
-}
-
-/** In UTF-16 code units. */
-function sizeOf(headers: MessageHeaders): number {
-  let size = 0;
-  for (const [name, value] of Object.entries(headers)) size += name.length + value.length;
-  return size;
 }
