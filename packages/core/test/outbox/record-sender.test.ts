@@ -1,11 +1,14 @@
 import { BridgeError, type Processor } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { instantOf, Term } from "../../src/lease/term.ts";
 import { giveBack } from "../../src/outbox/claim-verdicts.ts";
 import { turn } from "../support/fake-clock.ts";
-import { stage } from "./sender-stage.ts";
+import { BATCH_MS, stage } from "./sender-stage.ts";
 
 test("a record that gets no turn by the rate limit as long as its batch lasts goes back at its end, uncharged", async () => {
-  const { clock, sent, send } = stage({ rated: true });
+  const { clock, lease, sent, send } = stage({ rated: true });
+  // It is not the lease that keeps it.
+  lease.taken(new Term(clock, 2, instantOf(clock), 10 * BATCH_MS));
   void send("m1");
   let verdict: unknown;
   void send("m2").then((told) => (verdict = told));

@@ -1,11 +1,11 @@
-import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { breakableDisk, immutable, noBreakableDisk } from "@bridge/tooling/faulty-disk";
 import { describe, expect, test } from "vitest";
 import { FileFault } from "../../src/database/file-fault.ts";
 import { faultAt, obstacleAt } from "../../src/database/obstacle.ts";
 import { scratchFolder } from "./support/notes.ts";
-import { hideMounts } from "./support/system-calls.ts";
+import { asAnybody, hideMounts, refuseUseOf, staysItself } from "./support/system-calls.ts";
 
 function wordsAt(path: string): string | undefined {
   return obstacleAt(path)?.words;
@@ -65,6 +65,38 @@ test.skipIf(noBreakableDisk)(
     });
   },
 );
+
+test.skipIf(staysItself)("a folder on the way that this user may not look into is named (needs root)", () => {
+  using scratch = scratchFolder();
+  chmodSync(scratch.folder, 0o711);
+  const closed = join(scratch.folder, "closed");
+  mkdirSync(closed, { mode: 0o700 });
+  // The system answers for who began the process.
+  using _ = refuseUseOf(closed, "EACCES");
+  expect(asAnybody(() => wordsAt(join(closed, "deep", "notes.db")))).toMatch(
+    `lies in ${JSON.stringify(closed)}, a folder that this user may not write to: let the user`,
+  );
+});
+
+test.each(["EACCES", "EPERM"] as const)("what this user may not use is named: %s", (code) => {
+  using scratch = scratchFolder();
+  for (const part of ["", "-mark"]) writeFileSync(scratch.path + part, "");
+  {
+    using _ = refuseUseOf(`${scratch.path}-mark`, code);
+    expect(wordsAt(scratch.path)).toMatch(
+      /^has "notes.db-mark" beside it, which this user may not read and write: let/,
+    );
+  }
+  using _ = refuseUseOf(scratch.path, code);
+  expect(wordsAt(scratch.path)).toMatch(/^is a file that this user may not read and write: let/);
+});
+
+test("a disk that is read-only is told as that, not as what this user may not do", () => {
+  using scratch = scratchFolder();
+  writeFileSync(scratch.path, "");
+  using _ = refuseUseOf(scratch.path, "EROFS");
+  expect(obstacleAt(scratch.path)).toMatchObject({ fault: "read_only" });
+});
 
 describe("what is in the way of a file is named, with what to do", () => {
   test.each<[string, (path: string, folder: string) => string | void, string, RegExp]>([

@@ -94,6 +94,18 @@ export function leaveDescriptors(left: number, code = "EMFILE"): Disposable {
   return { [Symbol.dispose]: undo };
 }
 
+/** A system that says `code` when it is asked what may be done with `path`, until it is disposed. */
+export function refuseUseOf(path: string, code: "EACCES" | "EPERM" | "EROFS"): Disposable {
+  const { accessSync } = fs;
+  const undo = replace({
+    accessSync(asked, mode) {
+      if (asked === path) throw Object.assign(new Error(`${code}: access`), { code, syscall: "access" });
+      accessSync(asked, mode);
+    },
+  });
+  return { [Symbol.dispose]: undo };
+}
+
 function replace(calls: Partial<typeof fs>): () => void {
   const former = Object.fromEntries(Object.keys(calls).map((name) => [name, fs[name as keyof typeof fs]]));
   const put = (those: object): void => {
