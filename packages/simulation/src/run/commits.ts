@@ -136,6 +136,8 @@ export class Commits {
     if (result.status === "committed" || result.status === "committed_applying")
       auditor.documents.told(result.version, "committed");
     if (result.status !== "committed" && result.status !== "probation" && result.status !== "rolled_back") return;
+    // What is put back is what was stored, which a hand may have written since the instance read it.
+    if (result.status === "rolled_back" && result.version === this.#world.document.byHandLast) return;
     const runs = this.#runs(instance);
     if (runs !== undefined && runs !== result.version)
       auditor.violated(
