@@ -182,6 +182,18 @@ describe("PATCH", () => {
   });
 
   it.each([
+    [{ version: 2.5 }, "version: expected a whole number"],
+    [{ version: -1 }, "version: expected 0 or more"],
+    [{ version: "2" }, "version: expected number"],
+  ])("a version that is none is refused with what is expected: %j", async (body, text) => {
+    await using admin = await startTransactional();
+    expect(await admin.call("POST", "/config/confirm", body)).toMatchObject({
+      status: 400,
+      body: error(`invalid request body: ${text}`),
+    });
+  });
+
+  it.each([
     ['{"options":{}}', "options: unknown field"],
     ['{"sessions":[{"id":"x","options":{}}]}', "sessions[0].options: unknown field"],
     ['{"brigde":{}}', "brigde: unknown field"],

@@ -170,6 +170,9 @@ describe("operators 3: jobs over the admin server", () => {
       [{ filter: {}, binding_id: "alarms" }, "binding_id: needs filter.route_id"],
       [{ binding_id: "to-a" }, "binding_id: route alarms has no binding to-a"],
       [{ reason: "" }, "reason: must not be empty"],
+      // It would match everything.
+      [{ filter: [] }, "filter: expected a JSON object"],
+      [{ halt: [] }, "halt: expected a JSON object"],
     ] as const)
       expect(await admin.call("POST", "/dlq/jobs", { ...REDRIVE, ...change })).toMatchObject({
         status: 400,

@@ -14,9 +14,9 @@ const MAX_NAME_LENGTH = 64;
  */
 export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes: Uint8Array): v.InferOutput<Schema> {
   const value = bytes.length === 0 && isOptional(schema) ? undefined : parseJson(bytes);
-  const result = v.safeParse(schema, value, { message: describeIssue });
-  if (result.success) return result.output;
-  throw new HttpError(400, `${INVALID_BODY}: ${describeIssues(result.issues)}`);
+  const read = readBy(schema, value);
+  if ("value" in read) return read.value;
+  throw new HttpError(400, `${INVALID_BODY}: ${read.problem}`);
 }
 
 /** The same for one text of many: what it says, or what is wrong with it. `schemaOf` is asked once it is a JSON object. */
@@ -31,8 +31,30 @@ export function decodeLine<Schema extends v.GenericSchema>(
     if (!(error instanceof HttpError)) throw error;
     return { problem: error.message.replace(/^invalid request body(: )?/, "") || "is no JSON" };
   }
-  const result = v.safeParse(schemaOf(value), value, { message: describeIssue });
-  return result.success ? { value: result.output } : { problem: describeIssues(result.issues) };
+  return readBy(schemaOf(value), value);
+}
+
+function readBy<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): { readonly value: v.InferOutput<Schema> } | { readonly problem: string } {
+  const result = v.safeParse(schema, value, { message: describeIssue });
+  if (!result.success) return { problem: describeIssues(result.issues) };
+  const lists = [...listsForObjects(value, result.output, [])];
+  if (lists.length === 0) return { value: result.output };
+  return { problem: firstOf(lists.map((path) => `${path}: expected a JSON object`)) };
+}
+
+/** The schema library takes an empty list for an object without fields. What it has not looked into it hands on as it is. */
+function* listsForObjects(given: unknown, read: unknown, keys: readonly PropertyKey[]): Generator<string> {
+  if (given === read || typeof given !== "object" || given === null || typeof read !== "object" || read === null)
+    return;
+  if (Array.isArray(given) && !Array.isArray(read)) yield pathOf(keys);
+  for (const [key, part] of Object.entries(given))
+    yield* listsForObjects(part, (read as Readonly<Record<string, unknown>>)[key], [
+      ...keys,
+      Array.isArray(given) ? Number(key) : key,
+    ]);
 }
 
 export function isOptional(schema: v.GenericSchema): boolean {
@@ -100,7 +122,17 @@ function parseJson(bytes: Uint8Array): object {
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === "never") return "unknown field";
   if (issue.type.endsWith("object") && issue.input === undefined) return "is missing";
-  return `expected ${issue.expected ?? "another value"}`;
+  const { requirement } = issue as { readonly requirement?: unknown };
+  switch (issue.type) {
+    case "integer":
+      return "expected a whole number";
+    case "min_value":
+      return `expected ${String(requirement)} or more`;
+    case "max_value":
+      return `expected ${String(requirement)} or less`;
+    default:
+      return `expected ${issue.expected ?? "another value"}`;
+  }
 }
 
 function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
@@ -109,7 +141,7 @@ function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
 
 /** What concerns the whole has no path. */
 function describeAt(issue: v.BaseIssue<unknown>): string {
-  const path = pathOf(issue);
+  const path = pathOf((issue.path ?? []).map(({ key }) => key as PropertyKey));
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
@@ -119,9 +151,9 @@ function firstOf(problems: readonly string[]): string {
   return shown.join("; ");
 }
 
-function pathOf(issue: v.BaseIssue<unknown>): string {
-  const keys = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? `[${key}]` : `.${nameOf(String(key))}`));
-  return keys.join("").replace(/^\./, "");
+function pathOf(keys: readonly PropertyKey[]): string {
+  const parts = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${nameOf(String(key))}`));
+  return parts.join("").replace(/^\./, "");
 }
 
 function nameOf(key: string): string {
