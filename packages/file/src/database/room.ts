@@ -51,10 +51,10 @@ export class Room implements Disposable {
       free += each.spare;
       size -= each.unused;
     }
-    // A small disk could hold nothing else; a file that had half of it and is empty again does not give it back.
+    // A small disk could hold nothing else; a file that had half of it and is empty again does not give it back. Some file systems,
+    // of no fixed size, say 0, and nothing is kept of them.
     const kept = Math.min(bytes, size / 2);
-    // Some file systems, of no fixed size, say 0.
-    if (disk.blocks === 0 || free >= kept) return undefined;
+    if (free >= kept) return undefined;
     // No figures: they change from one message to the next, and who is told once for each reason would be told of all.
     return new FileFault(path, "full", { cause: new Error("what is left of it is kept for what makes room") });
   }

@@ -1,9 +1,10 @@
+import { existsSync, rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { type Clock, type LogFields, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FileFault } from "../../src/database/file-fault.ts";
 import { RecoveringFile } from "../../src/database/recovering-file.ts";
-import { NOTES, scratchFolder } from "./support/notes.ts";
+import { confirm, NOTES, prepareNotes, scratchFolder } from "./support/notes.ts";
 
 test("finding 10.1: a file that failed is not opened again while somebody else in the process still has it", async () => {
   using scratch = scratchFolder();
@@ -74,6 +75,47 @@ test.each<[string, (file: RecoveringFile<DatabaseSync>) => void]>([
   end(file);
   expect(file.isOpen(opened)).toBe(false);
   expect(told).toEqual([["the file was not closed well", { file: path, error: "Error: database is not open" }]]);
+});
+
+/** A file that a test looks after, and what it is told of it. */
+function watched(path: string) {
+  const told: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (line) => void told.push(line) };
+  const released = Promise.withResolvers<void>();
+  const options = { kind: NOTES, onDamage: "refuse", prepare: prepareNotes, clock: systemClock, logger } as const;
+  return { told, released, file: new RecoveringFile(path, options, () => released.promise) };
+}
+
+test("a file that failed and is gone is not begun anew: what it held may come back with it", async () => {
+  using scratch = scratchFolder();
+  const { file, released } = watched(scratch.path);
+  file.fail(new FileFault(scratch.path, "failing"));
+  rmSync(scratch.path);
+  released.resolve();
+  await expect.poll(() => tried(file)).toContain("was deleted or moved away while it was in use");
+  expect(existsSync(scratch.path)).toBe(false);
+  file.close();
+});
+
+test("a file that failed keeps its log, for which the disk has to answer first, and is told of when it is back", async () => {
+  using scratch = scratchFolder();
+  const { file, released, told } = watched(scratch.path);
+  confirm(file.open(), "a");
+  file.fail(new FileFault(scratch.path, "failing"));
+  expect(statSync(`${scratch.path}-wal`).size).toBeGreaterThan(0);
+  released.resolve();
+  await expect.poll(() => tried(file)).toBeUndefined();
+  expect(file.open().statements.ids()).toEqual(["a"]);
+  expect(told).toEqual(["the file is in use again"]);
+  file.close();
+});
+
+test("a file that is not open is closed without a word", () => {
+  using scratch = scratchFolder();
+  const { file, told } = watched(scratch.path);
+  file.fail(new FileFault(scratch.path, "failing"));
+  file.close();
+  expect(told).toEqual([]);
 });
 
 test("a file that was closed for good says so to whoever asks for it", () => {

@@ -4,7 +4,8 @@ import { noSmallDisk, smallDisk } from "@bridge/tooling/faulty-disk";
 import { describe, expect, test } from "vitest";
 import type { OpenedFile } from "../../src/database/open-or-create.ts";
 import { Room } from "../../src/database/room.ts";
-import { openNotes } from "./support/notes.ts";
+import { confirm, openNotes, scratchFolder } from "./support/notes.ts";
+import { sayOfDisks } from "./support/system-calls.ts";
 
 const MIB = 1024 * 1024;
 /** The log as large as it may be, and what it may outgrow that by. */
@@ -73,6 +74,43 @@ describe.skipIf(noSmallDisk)("the room that a file needs to be emptied (needs th
     writeFileSync(join(disk.folder, "ballast"), Buffer.alloc(5 * MIB));
     expect(wantsAt(room, file)).toMatch(/is full/);
     rmSync(folder, { recursive: true });
+    expect(wantsAt(room, file)).toBeUndefined();
+    file.close();
+  });
+});
+
+describe("there is room", () => {
+  test("as long as half of a small disk is free, to the byte", () => {
+    using scratch = scratchFolder();
+    const file = openNotes(scratch.path);
+    using room = new Room();
+    for (const [bavail, said] of [
+      [500, undefined],
+      [499, "is full"],
+    ] as const) {
+      using _ = sayOfDisks({ blocks: 1_000, bavail });
+      const full = wantsAt(room, file);
+      if (said === undefined) expect(full).toBeUndefined();
+      else expect(full).toContain(said);
+    }
+    file.close();
+  });
+
+  test("in what the log has behind its end only, not in what it holds", () => {
+    using scratch = scratchFolder();
+    const file = openNotes(scratch.path);
+    confirm(file, "a");
+    using room = new Room();
+    using _ = sayOfDisks({ blocks: 1_000, bavail: 499 });
+    expect(wantsAt(room, file)).toContain("is full");
+    file.close();
+  });
+
+  test("on a disk that has no size to tell", () => {
+    using scratch = scratchFolder();
+    const file = openNotes(scratch.path);
+    using room = new Room();
+    using _ = sayOfDisks({ blocks: 0, bavail: 0 });
     expect(wantsAt(room, file)).toBeUndefined();
     file.close();
   });

@@ -106,6 +106,15 @@ export function refuseUseOf(path: string, code: "EACCES" | "EPERM" | "EROFS"): D
   return { [Symbol.dispose]: undo };
 }
 
+/** What the system says of every disk, until it is disposed. */
+export function sayOfDisks(said: { readonly blocks: number; readonly bavail: number }): Disposable {
+  const { statfsSync } = fs;
+  const undo = replace({
+    statfsSync: ((path: string) => ({ ...statfsSync(path), bsize: 1, ...said })) as typeof fs.statfsSync,
+  });
+  return { [Symbol.dispose]: undo };
+}
+
 function replace(calls: Partial<typeof fs>): () => void {
   const former = Object.fromEntries(Object.keys(calls).map((name) => [name, fs[name as keyof typeof fs]]));
   const put = (those: object): void => {
