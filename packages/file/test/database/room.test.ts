@@ -106,6 +106,17 @@ describe("there is room", () => {
     file.close();
   });
 
+  test("or not, also of a file that was opened again", () => {
+    using scratch = scratchFolder();
+    using room = new Room();
+    using _ = sayOfDisks({ blocks: 1_000, bavail: 499 });
+    for (let time = 1; time <= 2; time++) {
+      const file = openNotes(scratch.path);
+      expect(wantsAt(room, file)).toContain("is full");
+      file.close();
+    }
+  });
+
   test("on a disk that has no size to tell", () => {
     using scratch = scratchFolder();
     const file = openNotes(scratch.path);
