@@ -42,8 +42,9 @@ export interface Delivery {
   /** Why the message could not even be decoded: the engine then writes `payload` to the DLQ as rejected. */
   readonly undecodable?: BridgeError | undefined;
   /**
-   * Asked once, when all waiting for a slot, a pause or the rate is over and the work on it is about to begin. `false`: nobody waits
-   * for its answer any more, and the source has forgotten it. Then the engine does, too, and its turn goes to the next. Default: `true`.
+   * Asked when all waiting for a slot, a pause or the rate is over and the work on it is about to begin, and again when it has waited
+   * since, such as for the rate of its sender, as long as nothing of it was sent. `false`: nobody waits for its answer any more, and the
+   * source has forgotten it. Then the engine does, too, and its turn goes to the next. Default: `true`.
    */
   begin?(): boolean;
   /**

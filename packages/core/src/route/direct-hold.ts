@@ -7,6 +7,7 @@ import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import { Gates } from "./gates.ts";
 import type { Handover } from "./handover.ts";
+import { isWanted } from "./is-wanted.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { Cancelled, SendGuards } from "./send-guards.ts";
@@ -100,6 +101,12 @@ export class DirectHold implements Handover {
           continue;
         }
         hasTurn = false;
+        if (attempts === undefined && this.#hasLeft(work)) {
+          // The turns of many who have left would keep who is there from theirs.
+          rate.giveBack();
+          work.cancel();
+          break;
+        }
         attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
         const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
         if (error === undefined) {
@@ -120,6 +127,12 @@ export class DirectHold implements Handover {
       target.account.close(disposition);
       this.#remember(work, target, disposition, attempt);
     }
+  }
+
+  /** Whether whoever waited for the answer has left before anything was sent. */
+  #hasLeft(work: Work): boolean {
+    const { config, surprises } = this.#parts;
+    return work.unbegun && !isWanted(work.delivery, config.receiverId, surprises);
   }
 
   /** How a leg has ended, for whoever asks for it or looks on. */

@@ -3,6 +3,7 @@ import { BridgeError, type Delivery, type Receiver, type Seams } from "@bridge/p
 import { deadline, orAborted, unheard } from "@bridge/ports/internal";
 import type { Admission } from "./admission.ts";
 import { backoffDelay } from "./backoff.ts";
+import { isWanted } from "./is-wanted.ts";
 import { Surprises } from "./surprises.ts";
 import { stopped } from "../stopped.ts";
 
@@ -178,17 +179,8 @@ export class Intake {
   }
 
   #begin(delivery: Delivery, reader: Reader): void {
-    if (this.#isWanted(delivery)) reader.receive(delivery);
+    if (isWanted(delivery, this.id, this.#surprises)) reader.receive(delivery);
     else reader.admission.giveBack();
-  }
-
-  #isWanted(delivery: Delivery): boolean {
-    try {
-      return delivery.begin?.() !== false;
-    } catch (thrown) {
-      this.#surprises.tell(`receiver ${this.id}`, thrown);
-      return true;
-    }
   }
 
   async #room(signal: AbortSignal): Promise<void> {

@@ -89,6 +89,11 @@ export class Work implements Placed {
     this.#waited = true;
   }
 
+  /** Whether it may be given up without a trace once nobody waits for its answer: it has waited, and nothing of it was handed out. */
+  get unbegun(): boolean {
+    return this.#waited && !this.handedOut;
+  }
+
   /** Monotonic milliseconds: of its start as long as nothing was waited for, because each look at a clock costs. */
   now(clock: Clock): number {
     return this.#waited ? clock.monotonic() : this.startedAt;

@@ -1,6 +1,7 @@
 import { openMemoryLeases } from "@bridge/memory";
 import { type Delivery, type Envelope, RESERVED, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import { RateLimiter } from "../../src/control/rate-limiter.ts";
 import { partKey } from "../../src/change/part-graph.ts";
 import { instantOf, Term } from "../../src/lease/term.ts";
 import { DirectHold } from "../../src/route/direct-hold.ts";
@@ -20,6 +21,7 @@ const never = new AbortController().signal;
 
 /** A leg of a message to the binding `out`, whose session is connected under a lease that lasts. */
 function stage(changes: { readonly address?: Target["address"]; readonly envelope?: Envelope } = {}) {
+  let isThere = true;
   const lines: (object | undefined)[] = [];
   const failed: number[] = [];
   const logger = {
@@ -48,13 +50,17 @@ function stage(changes: { readonly address?: Target["address"]; readonly envelop
   const own = { ...route, targets: new Map([["out", target]]) };
   const hold = new DirectHold(own, new Failures(own));
   const { envelope = envelopeOf() } = changes;
-  const delivery: Delivery = { message: envelope, settle: () => {} };
-  const work = new Work({ delivery, envelope, origin: "received", startedAt: clock.monotonic() });
+  const delivery: Delivery = { message: envelope, begin: () => isThere, settle: () => {} };
+  const workOf = (given: Delivery): Work =>
+    new Work({ delivery: given, envelope, origin: "received", startedAt: clock.monotonic() });
+  const work = workOf(delivery);
+  /** Whoever waits for the answer to `work` leaves. */
+  const leave = (): void => void (isThere = false);
   const cancel = (): void => {
     work.cancel();
     hold.cancel(work);
   };
-  return { clock, route: own, target, link, lease, lasting, sender, hold, work, cancel, lines, failed };
+  return { clock, route: own, target, link, lease, lasting, sender, hold, work, workOf, leave, cancel, lines, failed };
 }
 
 type Stage = ReturnType<typeof stage>;
@@ -115,6 +121,63 @@ describe.each(Object.keys(WAITS))("a leg that waits for %s", (wait) => {
     expect(sender.sends).toHaveLength(0);
     expect(target.account.read()).toMatchObject({ attempts: 0, inFlight: 0, dispositions: { abandoned: 1 } });
   });
+
+  test("and whose caller leaves meanwhile is abandoned when that is over, and never sent", async () => {
+    const given = stage();
+    const { clock, sender, target, hold, work, leave, failed } = given;
+    WAITS[wait]?.begin(given);
+    const handed = hold.handOn(work, [target]);
+    await clock.advance(1_000);
+    leave();
+    WAITS[wait]?.end(given);
+    await clock.advance(1_000);
+    expect((await handed).disposition).toBe("abandoned");
+    expect([sender.sends, failed]).toEqual([[], []]);
+    expect(target.account.read()).toMatchObject({ attempts: 0, inFlight: 0, dispositions: { abandoned: 1 } });
+  });
+});
+
+test("callers who leave while they wait for the rate of a sender leave their turns to the next, who is sent at once", async () => {
+  const { clock, sender, target, hold, work, workOf } = stage();
+  target.rate.limit = { messagesPerSecond: 1, burst: 1 };
+  await target.rate.take(never);
+  const left = Array.from({ length: 20 }, () => workOf({ ...work.delivery, begin: () => false }));
+  const handed = [...left, work].map((each) => hold.handOn(each, [target]));
+  await clock.advance(900);
+  expect(sender.sends).toHaveLength(0);
+  await clock.advance(200);
+  sender.sends[0]?.accept();
+  const ends = (await Promise.all(handed)).map(({ disposition }) => disposition);
+  expect(ends).toEqual([...left.map(() => "abandoned"), "delivered"]);
+  expect(sender.sends).toHaveLength(1);
+});
+
+test("what has been sent stays when its caller leaves: to the other targets, and at the next attempt", async () => {
+  const { clock, sender, target, hold, work, leave } = stage();
+  const other: Target = { ...target, bindingId: "other", rate: new RateLimiter(clock) };
+  other.rate.limit = { messagesPerSecond: 1, burst: 1 };
+  await other.rate.take(never);
+  const handed = hold.handOn(work, [target, other]);
+  await turn();
+  leave();
+  sender.sends[0]?.refuse(outage);
+  await clock.until(() => sender.sends.length === 3);
+  for (const send of sender.sends) send.accept();
+  expect(await handed).toMatchObject({ disposition: "delivered" });
+});
+
+test("a source that fails when it is asked whether a delivery is wanted still is told of in the log, and it is sent", async () => {
+  const { clock, sender, target, hold, work, workOf, lines } = stage();
+  target.rate.limit = { messagesPerSecond: 1, burst: 1 };
+  await target.rate.take(never);
+  const begin = (): never => {
+    throw new TypeError("no");
+  };
+  const handed = hold.handOn(workOf({ ...work.delivery, begin }), [target]);
+  await clock.advance(1_100);
+  sender.sends[0]?.accept();
+  expect((await handed).disposition).toBe("delivered");
+  expect(lines).toMatchObject([{ where: "receiver in", error: "no" }]);
 });
 
 test("when calls that were given up do not end, the binding that waits for them is named", async () => {

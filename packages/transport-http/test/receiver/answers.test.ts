@@ -253,6 +253,18 @@ describe("a caller that hangs up", () => {
     expect(source.receiver.counters?.()).toMatchObject({ unanswered: 0 });
   });
 
+  test("takes it back, too, when the work on its message has begun and has nothing to show yet: who asks again is told", async () => {
+    await using source = await openSmallReceiver({});
+    const caller = await RawConnection.open(source.port);
+    caller.write(POST);
+    const delivery = await source.next();
+    expect(delivery.begin?.()).toBe(true);
+    await caller[Symbol.asyncDispose]();
+    await roundTrip(source);
+    expect([delivery.begin?.(), delivery.begin?.()]).toEqual([false, false]);
+    expect(source.receiver.counters?.()).toMatchObject({ unanswered: 0 });
+  });
+
   test("before its message was pulled, takes it back", async () => {
     await using source = await openSmallReceiver({});
     const caller = await RawConnection.open(source.port);
