@@ -1,4 +1,4 @@
-import type { ConfigProbations, LeftProbation, Probation, StoredConfig } from "@bridge/ports";
+import type { ConfigProbations, LeftProbation, Probation, ProbationBeside, StoredConfig } from "@bridge/ports";
 import type { Content, StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
 import { tryLockFile } from "@bridge/file/internal";
@@ -52,7 +52,7 @@ export class FileProbations implements ConfigProbations, Disposable {
     return written;
   }
 
-  async find(signal: AbortSignal): Promise<LeftProbation | undefined> {
+  async find(signal: AbortSignal): Promise<LeftProbation | ProbationBeside | undefined> {
     try {
       return await this.#file.alone(
         signal,
@@ -91,7 +91,7 @@ export class FileProbations implements ConfigProbations, Disposable {
     await this.#file.alone(signal, forget, () => this[Symbol.dispose]());
   }
 
-  async elsewhere(signal: AbortSignal): Promise<Probation | undefined> {
+  async elsewhere(signal: AbortSignal): Promise<ProbationBeside | undefined> {
     if (this.#held !== undefined) return undefined;
     const target = await this.#file.place();
     const note = await readNote(target, signal).catch(() => {
@@ -100,7 +100,8 @@ export class FileProbations implements ConfigProbations, Disposable {
     });
     if (note === undefined) return undefined;
     const content = await this.#file.read(signal);
-    return content.identity === note.revision || isPutBack(note, content) ? note.probation : undefined;
+    if (content.identity !== note.revision && !isPutBack(note, content)) return undefined;
+    return { probation: note.probation, orderly: note.orderly, runs: HELD.has(target) };
   }
 
   /** Lets go of what is on probation: the next process settles it. */
@@ -109,13 +110,6 @@ export class FileProbations implements ConfigProbations, Disposable {
     HELD.get(this.#held)?.[Symbol.dispose]();
     HELD.delete(this.#held);
     this.#held = undefined;
-  }
-
-  #hold(target: string): void {
-    if (this.#tryHold(target)) return;
-    throw new Error(
-      `${this.#file.source} has a change on probation in another process, which runs: stop that one, or confirm or revert the change there`,
-    );
   }
 
   /** Whether no other process has anything on probation; none can begin anything then. */
@@ -133,12 +127,16 @@ export class FileProbations implements ConfigProbations, Disposable {
    *
    * @param hindrance why nothing is to be written. Default: it is
    */
-  async #left(target: string, signal: AbortSignal, hindrance?: string): Promise<LeftProbation | undefined> {
+  async #left(
+    target: string,
+    signal: AbortSignal,
+    hindrance?: string,
+  ): Promise<LeftProbation | ProbationBeside | undefined> {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
-    this.#hold(target);
-    const content = await this.#file.read(signal);
     const { probation, revision, former, orderly, reversal } = note;
+    if (!this.#tryHold(target)) return { probation, orderly, runs: true };
+    const content = await this.#file.read(signal);
     const isGone = content.kind === "missing" || isEmpty(content);
     const isCurrent = content.kind === "stored" && content.identity === revision;
     // It was noted, and then the process died before it wrote; or another hand has written since.

@@ -71,6 +71,7 @@ it(
         else expect(stands.equals(isOver ? former : tried)).toBe(true);
         expect(reverted).toHaveLength(takenBack || (isOver && last === "tried") ? 1 : 0);
         expect(existsSync(`${path}.probation`)).toBe(false);
+        await transactions.suspend();
         expect(clock.ticking).toBe(0);
         // However long it takes, it is said once.
         expect(logged.filter((line) => line.includes("taken back") && line.includes("again")).length).toBeLessThan(3);

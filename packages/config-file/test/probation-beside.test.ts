@@ -101,6 +101,23 @@ it("spec 4.9.8: confirm and revert at another process on the file: 409 `no_proba
   expect([other.applied, other.transactions.probation()]).toEqual([[], undefined]);
 });
 
+it.each([
+  ["is the one that whoever committed it was told", 600, 10_000],
+  ["comes later for whoever committed it when half of its time was over before it ran", 8_000, 13_000],
+])(
+  "spec 4.9.8: the end of a change on probation that another process on the file tells %s",
+  async (_, swapMs, endsIn) => {
+    await using stage = trying(folder);
+    const confirmBy = stage.clock.now() + endsIn;
+    stage.swap.ms = swapMs;
+    await stage.tryOut(MINE);
+    await using second = openConfigFile(path);
+    const told = (await second.probations.elsewhere?.(NEVER))?.probation.confirmBy;
+    expect(stage.transactions.probation()?.confirmBy).toBe(confirmBy);
+    expect(told).toBe(Math.min(confirmBy, stage.clock.now() - swapMs + 10_000));
+  },
+);
+
 it("spec 4.9.8: when the process that tried a change out is gone, another one on the file reverts it: the former one runs and is stored", async () => {
   await using other = beside();
   const first = await triedElsewhere(path, PROBATION);

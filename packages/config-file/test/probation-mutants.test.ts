@@ -31,7 +31,9 @@ const MUTANTS: readonly Mutant[] = [
     change: (probations) => ({
       async find(signal) {
         const left = await probations.find(signal);
-        return left?.current && { ...left, former: left.current };
+        return left === undefined || "runs" in left || left.current === undefined
+          ? undefined
+          : { ...left, former: left.current };
       },
     }),
   },

@@ -40,6 +40,7 @@ it(
     expect(won.confirmed + won.reverted).toBe(ROUNDS);
     expect(Math.min(won.confirmed, won.reverted)).toBeGreaterThan(0);
     expect(reverted).toHaveLength(won.reverted);
+    await transactions.suspend();
     expect(clock.ticking).toBe(0);
     expect(readdirSync(`${path}.versions`).length).toBeLessThanOrEqual(20);
   },

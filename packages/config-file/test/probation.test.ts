@@ -99,6 +99,21 @@ it("operators 7: after an orderly end it goes on with what is left, at least a m
 });
 
 it.each([
+  ["what it was to last", { withinMs: 5 * 60_000 }, 5 * 60_000],
+  ["a minute, when it was to last less", { withinMs: 10_000 }, 60_000],
+  ["an hour, when nobody has noted how long it was to last", {}, 60 * 60_000],
+])("spec 4.9.8: a clock that was set back over an orderly end leaves it no more than %s", async (_, noted, mostMs) => {
+  const { store } = await begun();
+  const confirmBy = Date.now() + 2 * 60 * 60_000;
+  await store.probations.note({ probation: { ...probation, ...noted, confirmBy }, orderly: true }, NEVER);
+  const { settled } = await nextStart();
+  const { goesOn } = settled as { goesOn: { probation: { confirmBy: number } } };
+  const leftMs = goesOn.probation.confirmBy - Date.now();
+  expect(leftMs).toBeLessThanOrEqual(mostMs);
+  expect(leftMs).toBeGreaterThan(mostMs - 30_000);
+});
+
+it.each([
   ["is away", (file: string) => rmSync(file)],
   ["is empty", (file: string) => writeFileSync(file, "")],
 ])(
@@ -213,7 +228,7 @@ it("operators 7: what another process has on probation, which runs, is left alon
     const tried = readFileSync(path, "utf8");
     expect(tried).toContain("plant-8");
     const told: unknown[] = [];
-    const seams = { ...SEAMS, logger: { ...silentLogger, error: (...line: unknown[]) => void told.push(line) } };
+    const seams = { ...SEAMS, logger: { ...silentLogger, warn: (...line: unknown[]) => void told.push(line) } };
     await using store = openConfigFile(path);
     const { settled, configuration } = await settleProbation(store, seams, () => store.load(NEVER));
     expect([settled, configuration?.version]).toEqual([undefined, 42]);

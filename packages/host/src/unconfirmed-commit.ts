@@ -74,7 +74,7 @@ async function looked(
   try {
     const either = AbortSignal.any([bound.signal, signal]);
     // Whoever tries it out says what becomes of it.
-    if ((await store.probations?.elsewhere?.(either))?.version === version) return;
+    if ((await store.probations?.elsewhere?.(either))?.probation.version === version) return;
     const entry = await unconfirmedCommit(store, version, either);
     if (entry !== undefined) await found(entry, either);
   } catch (error) {

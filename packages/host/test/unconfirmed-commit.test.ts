@@ -22,7 +22,13 @@ function fileOf(tried: Probation | undefined) {
     append: async (entry) => void entries.splice(0, 1, entry),
     list: async () => entries,
   };
-  const probations = { begin: unused, find: unused, note: unused, end: unused, elsewhere: async () => tried };
+  const probations = {
+    begin: unused,
+    find: unused,
+    note: unused,
+    end: unused,
+    elsewhere: async () => tried && { probation: tried, orderly: false, runs: true },
+  };
   const document = {
     source: "bridge.yaml",
     seen: undefined,

@@ -229,6 +229,8 @@ export interface Probation {
   readonly formerVersion: number;
   /** Epoch milliseconds: until when it has to be confirmed. */
   readonly confirmBy: number;
+  /** How long that was when it began: whatever a clock says, never more is left of it. Absent: it was noted without. */
+  readonly withinMs?: number;
   /** The name of the admin key that committed it. */
   readonly actor: string;
   readonly guard?: ProbationGuard;
@@ -258,6 +260,12 @@ export interface LeftProbation {
   readonly hindered?: string;
 }
 
+/** What somebody else who writes the same document has on probation, or has left so. */
+export interface ProbationBeside extends Pick<LeftProbation, "probation" | "orderly"> {
+  /** Whether whoever has it is known to run. `false`: {@link ConfigProbations.find} tells. */
+  readonly runs: boolean;
+}
+
 /** What a probation needs of a store that one process writes to, to outlast that process. */
 export interface ConfigProbations {
   /**
@@ -273,10 +281,10 @@ export interface ConfigProbations {
   ): Promise<StoredConfig | undefined>;
   /**
    * What was left; a note of a document that is stored no more is removed. Where no document is stored, or an empty one, the former
-   * one is put back first, so that nothing comes into force unseen.
+   * one is put back first, so that nothing comes into force unseen. What another process has that runs is its own to settle.
    * @throws Error when there is a note that cannot be read
    */
-  find(signal: AbortSignal): Promise<LeftProbation | undefined>;
+  find(signal: AbortSignal): Promise<LeftProbation | ProbationBeside | undefined>;
   /** Notes durably how it stands with the probation that was begun or found last. */
   note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void>;
   /** Forgets what was begun or found last, durably. What another process has noted stays. */
@@ -285,7 +293,7 @@ export interface ConfigProbations {
    * What another process has on probation, or has left so, as far as that can be read: until it is settled nobody else changes what is
    * stored. Absent: no other process does.
    */
-  elsewhere?(signal: AbortSignal): Promise<Probation | undefined>;
+  elsewhere?(signal: AbortSignal): Promise<ProbationBeside | undefined>;
 }
 
 /** A document that can be read here and not written. */

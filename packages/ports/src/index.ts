@@ -22,6 +22,7 @@ export {
   type ConfigVersions,
   type LeftProbation,
   type Probation,
+  type ProbationBeside,
   type ProbationGuard,
   ReadOnlyConfigError,
   type Reversal,

@@ -5,6 +5,8 @@ import type { Probation } from "@bridge/ports";
 /** Another process, which has something on probation. */
 export interface TriedElsewhere extends AsyncDisposable {
   kill(): Promise<void>;
+  /** It ends in order, and says so beforehand. */
+  end(): Promise<void>;
 }
 
 const STORE = new URL("../../src/index.ts", import.meta.url).href;
@@ -19,6 +21,10 @@ export async function triedElsewhere(path: string, probation: Probation): Promis
     const entry = { version: probation.version, committedAt: 1, actor: "alice", changes: [], pending: true };
     await store.history.append(entry, signal);
     await store.probations.begin({ bridge: { id: "plant-8" } }, await store.load(signal), probation, signal);
+    process.on("SIGTERM", async () => {
+      await store.probations.note({ probation, orderly: true }, signal);
+      process.exit();
+    });
     console.log("begun");
     setInterval(() => {}, 60_000);`;
   const options = ["--conditions=@bridge/source", "--input-type=module", "--eval", program, "--", path];
@@ -28,6 +34,10 @@ export async function triedElsewhere(path: string, probation: Probation): Promis
     other.kill("SIGKILL");
     await ended;
   };
+  const end = async (): Promise<void> => {
+    other.kill("SIGTERM");
+    await ended;
+  };
   await Promise.race([once(other.stdout, "data"), ended.then(() => Promise.reject(new Error("it did not begin")))]);
-  return { kill, [Symbol.asyncDispose]: kill };
+  return { kill, end, [Symbol.asyncDispose]: kill };
 }

@@ -23,6 +23,8 @@ export interface Trying extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly transactions: ConfigTransactions;
   readonly applied: readonly BridgeConfig[];
+  /** How long it takes to apply something. */
+  readonly swap: { ms: number };
   /** What the next attempts to apply something end with. */
   readonly refusals: Error[];
   readonly reverted: readonly Reverted[];
@@ -38,12 +40,12 @@ interface Started {
 }
 
 /** A file in `folder`, new unless a process has `started` on it, and changes of it that are tried out on time that stands still. */
-export function trying(folder: string, started?: Started): Trying {
+export function trying(folder: string, started?: Started, clock = new ManualClock()): Trying {
   const path = join(folder, "bridge.yaml");
   if (started === undefined) writeFileSync(path, "# ours\nbridge: {id: plant-7, drain_timeout: 20s} # here\n");
   const { store, settled } = started ?? { store: openConfigFile(path), settled: undefined };
-  const clock = new ManualClock();
   const applied: BridgeConfig[] = [];
+  const swap = { ms: 0 };
   const refusals: Error[] = [];
   const reverted: Reverted[] = [];
   const logged: string[] = [];
@@ -51,6 +53,7 @@ export function trying(folder: string, started?: Started): Trying {
   const logger: Logger = { ...silentLogger, error: log, warn: log };
   const applier: ConfigApplier = {
     async apply(config) {
+      clock.advance(swap.ms);
       const fault = refusals.shift();
       if (fault !== undefined) throw fault;
       applied.push(config);
@@ -78,6 +81,7 @@ export function trying(folder: string, started?: Started): Trying {
     clock,
     transactions,
     applied,
+    swap,
     refusals,
     reverted,
     logged,

@@ -61,25 +61,34 @@ export interface CommitOutcome {
   readonly onProbation?: OnProbation;
 }
 
-/** A change that runs now, for as long as it was asked to be tried out. */
-export function onProbation(
-  { base, entry, trial }: SoundChange,
-  tried: OnProbation["tried"],
-  { clock }: Pick<CommitParts, "clock">,
-): CommitOutcome {
-  const { version } = "stored" in tried ? tried.stored : tried.staged;
-  const { withinMs = 0, guard, routes = [] } = trial ?? {};
-  const confirmBy = clock.now() + withinMs;
-  const probation: Probation = {
-    version,
+/** What is written down of a change that is to be tried out, before it is brought into force; its time begins then. */
+export function probationOf(
+  { base, expected, entry }: SoundChange,
+  { withinMs, guard, routes }: TrialRequest,
+  now: number,
+): Probation & { readonly withinMs: number } {
+  return {
+    version: expected.version + 1,
     formerVersion: base.version,
-    confirmBy,
+    confirmBy: now + withinMs,
+    withinMs,
     actor: entry.actor,
     ...(guard !== undefined && { guard }),
     routes,
   };
-  const result = { status: "probation", version, formerVersion: base.version, confirmBy } as const;
-  return { result, differs: false, onProbation: { probation, base, tried, entry } };
+}
+
+/** A change that runs now. Others were told the same end, unless bringing it into force has taken more than half of its time. */
+export function onProbation(
+  { base, entry }: SoundChange,
+  tried: OnProbation["tried"],
+  written: ReturnType<typeof probationOf>,
+  { clock }: Pick<CommitParts, "clock">,
+): CommitOutcome {
+  const confirmBy = Math.max(written.confirmBy, clock.now() + written.withinMs / 2);
+  const { version, formerVersion } = written;
+  const result = { status: "probation", version, formerVersion, confirmBy } as const;
+  return { result, differs: false, onProbation: { probation: { ...written, confirmBy }, base, tried, entry } };
 }
 
 export const NOT_RUNNING =

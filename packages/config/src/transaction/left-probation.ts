@@ -16,9 +16,7 @@ import { CommitHistory } from "./commit-history.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
 import { noteTakenBack } from "./taking-back.ts";
-
-/** However late a process comes back, so much is left to look at what it runs. */
-const LEAST_LEFT_MS = 60_000;
+import { timeLeft } from "./time-left.ts";
 
 /** What a start takes back, and cannot store again yet. */
 export interface TakenBack {
@@ -75,9 +73,19 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
   try {
     const left = await bounded(clock, async (signal) => store.probations?.find(signal));
     if (left === undefined) return undefined;
+    if ("runs" in left) {
+      logger.warn(
+        "what is stored is on probation in another process, which runs: it runs here, too, until it is taken back",
+        {
+          config_version: left.probation.version,
+          confirm_by: formatTimestamp(left.probation.confirmBy),
+        },
+      );
+      return undefined;
+    }
     const { probation, former, current, orderly, reversal } = left;
     if (current !== undefined && orderly && reversal === undefined) {
-      const confirmBy = Math.max(probation.confirmBy, clock.now() + LEAST_LEFT_MS);
+      const confirmBy = clock.now() + timeLeft(probation, clock.now());
       const goesOn = { ...probation, confirmBy };
       // A process that dies now has not ended in order.
       await bounded(clock, async (signal) =>

@@ -23,8 +23,13 @@ export function leftElsewhere(
   staged: StagedConfig | undefined,
   place: { readonly instanceId: string; readonly clock: Clock },
 ): LeftElsewhere | undefined {
-  if (staged?.until === undefined || place.clock.now() < staged.until + OVERDUE_MS) return undefined;
-  return { confirmBy: staged.until, told: probationElsewhere(staged, place) };
+  if (staged?.until === undefined) return undefined;
+  return leftBehind({ confirmBy: staged.until, told: probationElsewhere(staged, place) }, place.clock);
+}
+
+/** `left`, when it is over for so long that whoever had it has not ended it. */
+export function leftBehind(left: LeftElsewhere, clock: Clock): LeftElsewhere | undefined {
+  return clock.now() < left.confirmBy + OVERDUE_MS ? undefined : left;
 }
 
 /** Where a staged version is on probation, and what ends that; for whoever asks at an instance that has it not on probation. */
@@ -41,7 +46,7 @@ export function probationElsewhere(
   return `version ${version} was on probation at the instance ${by} until ${end}, and that instance has not ended it: revert it at any instance; from ${leftBehind} on the next commit replaces it`;
 }
 
-/** The same of a document that processes of one machine share: which of them has it on probation, and whether that one is gone, nobody else knows. */
+/** The same of a document that processes of one machine share. */
 export function probationBeside({ version, confirmBy }: Probation, source: string): string {
-  return `version ${version} of ${source} is on probation in another process until ${formatTimestamp(confirmBy)}: confirm or revert it there; when that process is gone, start it again, or revert it here`;
+  return `version ${version} of ${source} is on probation in another process until ${formatTimestamp(confirmBy)}: confirm or revert it there; when that process is gone, it is taken back here by itself, or revert it here`;
 }

@@ -37,7 +37,7 @@ export function notOnProbation(
 }
 
 /** @param where what is on probation, and where */
-export function elsewhere(version: number, where: string): TransactionError {
+function elsewhere(version: number, where: string): TransactionError {
   return new TransactionError("conflict", `version ${version} is not on probation here: ${where}`, {
     reason: "no_probation",
   });

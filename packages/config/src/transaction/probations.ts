@@ -1,17 +1,19 @@
 import type { ConfigProbations, Reversal } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { ConfigApplier } from "./applier.ts";
+import { Beside } from "./beside.ts";
 import { bounded } from "./commit-parts.ts";
-import { Guard } from "./guard.ts";
+import { EndedProbations } from "./ended-probations.ts";
 import type { TakenBack } from "./left-probation.ts";
-import { leftBeside } from "./left-beside.ts";
+import type { LeftBeside } from "./left-beside.ts";
 import { revertElsewhere } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
-import { type OpenProbation, ProbationEndings, type ProbationParts } from "./probation-endings.ts";
-import { type EndedProbation, messageOf, notOnProbation, orUnknown, takenBack } from "./probation-refusals.ts";
+import { type LeftElsewhere, leftElsewhere } from "./probation-elsewhere.ts";
+import { ProbationEndings, type ProbationParts } from "./probation-endings.ts";
+import { type EndedProbation, messageOf, orUnknown, takenBack } from "./probation-refusals.ts";
 import type { TransactionError } from "./transaction-error.ts";
 import { seemsAnother } from "./tried-document.ts";
-import { whyNotBeside } from "./why-not-now.ts";
+import { type WatchedProbation, watched } from "./watched-probation.ts";
 import { Withdrawal } from "./withdrawal.ts";
 
 export interface ProbationsOptions extends ProbationParts {
@@ -23,21 +25,7 @@ export interface ProbationsOptions extends ProbationParts {
   readonly onReverted: (reverted: Reverted) => void;
 }
 
-const REVERSALS = ["not_confirmed", "level", "failure_ratio", "operator", "process_ended"] as const;
-
-/** How often the guard is asked, and whether another hand has written. */
-const LOOK_MS = 1_000;
-
 const NOT_CONFIRMED: Reversal = { why: "not_confirmed" };
-
-interface Open extends OpenProbation {
-  readonly guard: Guard | undefined;
-  readonly timer: Disposable;
-  /** On the clock that never jumps. */
-  readonly endsAt: number;
-  /** How it is being ended, by the one who came first. */
-  ending: Promise<unknown> | undefined;
-}
 
 /**
  * The one change that is on probation. It ends once, by whoever comes first: a confirmation, an operator who takes it back, its
@@ -46,16 +34,27 @@ interface Open extends OpenProbation {
 export class Probations {
   readonly #options: ProbationsOptions;
   readonly #endings: ProbationEndings;
-  readonly #counts = new Map<string, number>();
-  #open: Open | undefined;
-  #last: EndedProbation | undefined;
+  readonly #ended: EndedProbations;
+  readonly #beside: Beside;
+  #open: WatchedProbation | undefined;
 
   constructor(options: ProbationsOptions) {
     this.#options = options;
+    this.#ended = new EndedProbations(options);
     this.#endings = new ProbationEndings(options, {
       closed: (version, end) => this.#closed(version, end),
       reverted: (reverted) => this.noteReverted(reverted),
     });
+    this.#beside = new Beside(options, {
+      isFree: () => this.#open === undefined,
+      takeBack: (left, reversal) => this.#takeBackLeft(left, reversal),
+    });
+  }
+
+  /** What others have left on probation for too long. */
+  get leftElsewhere(): LeftElsewhere | undefined {
+    if (this.#open !== undefined) return undefined;
+    return leftElsewhere(this.#options.store.staging?.seen, this.#options) ?? this.#beside.left;
   }
 
   get open(): OnProbation | undefined {
@@ -77,7 +76,7 @@ export class Probations {
   }
 
   counts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(REVERSALS.map((why) => [why, this.#counts.get(why) ?? 0]));
+    return this.#ended.counts();
   }
 
   begin(onProbation: OnProbation): void {
@@ -96,20 +95,8 @@ export class Probations {
     this.#open = { ...this.#opened(onProbation), withdrawn: reversal, withdrawal };
   }
 
-  #opened(onProbation: OnProbation): Open {
-    const { clock, applier } = this.#options;
-    const { probation } = onProbation;
-    const { guard } = probation;
-    const trial = applier?.trial;
-    return {
-      ...onProbation,
-      endsAt: clock.monotonic() + Math.max(0, probation.confirmBy - clock.now()),
-      guard: guard === undefined || trial === undefined ? undefined : new Guard(guard, probation.routes, trial, clock),
-      timer: clock.every(LOOK_MS, () => void this.#look()),
-      ending: undefined,
-      withdrawn: undefined,
-      withdrawal: undefined,
-    };
+  #opened(onProbation: OnProbation): WatchedProbation {
+    return watched(onProbation, this.#options, () => void this.#look());
   }
 
   /** Whoever comes while it is being ended waits for that. @throws TransactionError conflict, with the reason */
@@ -119,7 +106,7 @@ export class Probations {
     if (open?.probation.version !== version) throw await this.#over(version);
     if (open.withdrawn !== undefined) throw takenBack(version);
     await this.#end(open, () => this.#endings.confirm(open));
-    if (this.#last?.end !== "committed") throw await this.#over(version);
+    if (this.#ended.last?.end !== "committed") throw await this.#over(version);
   }
 
   /**
@@ -127,17 +114,15 @@ export class Probations {
    * @throws TransactionError conflict, with the reason
    */
   async revert(version: number, detail: string): Promise<Revert> {
+    const unknown = `whether version ${version} is taken back is not known`;
+    const reversal: Reversal = { why: "operator", detail };
+    const left = await orUnknown(this.#beside.takeBack(version, reversal), unknown, "take it back");
+    if (left !== undefined) return left;
     while (this.#open?.ending !== undefined) await this.#open.ending;
-    const before = this.#open === undefined ? await this.#takeOver(version) : undefined;
-    if (before !== undefined) return { status: "rolled_back", version: before.formerVersion };
     const open = this.#open;
     if (open?.probation.version === version) {
-      const takingBack = this.#end(open, () => this.#endings.takeBack(open, { why: "operator", detail }));
-      const result = await orUnknown(
-        takingBack,
-        `whether version ${version} is taken back is not known`,
-        "take it back",
-      );
+      const takingBack = this.#end(open, () => this.#endings.takeBack(open, reversal));
+      const result = await orUnknown(takingBack, unknown, "take it back");
       if (result !== undefined) return result;
     }
     // What was left behind is replaced under the same version.
@@ -147,29 +132,24 @@ export class Probations {
     return { status: "rolled_back", version: reverted.formerVersion };
   }
 
-  /** What was left on probation beside is on probation here from then on; resolves to what was taken back already. */
-  async #takeOver(version: number): Promise<Reverted | undefined> {
-    const { store, exclusively } = this.#options;
-    const left = await exclusively(() => leftBeside(version, store, this.#options));
-    if (left === undefined) return undefined;
+  async #takeBackLeft(left: LeftBeside, reversal: Reversal): Promise<Revert | undefined> {
     if ("reverted" in left) {
       this.noteReverted(left.reverted);
-      return left.reverted;
+      return { status: "rolled_back", version: left.reverted.formerVersion };
     }
-    this.#open = this.#opened(left.found);
-    return undefined;
+    const open = (this.#open = this.#opened(left.found));
+    return this.#end(open, () => this.#endings.takeBack(open, left.reversal ?? reversal));
   }
 
   /** A former process has taken something back, or this one did at its start. */
   noteReverted(reverted: Reverted): void {
-    this.#counts.set(reverted.why, (this.#counts.get(reverted.why) ?? 0) + 1);
-    this.#last = { version: reverted.version, end: "reverted" };
-    this.#options.onReverted(reverted);
+    this.#ended.reverted(reverted);
   }
 
   /** Before the process ends in order: what only this instance runs is taken back, anything else goes on at the next start. */
   async suspend(): Promise<void> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
+    this.#beside[Symbol.dispose]();
     const open = this.#open;
     if (open === undefined) return;
     const { store, clock, logger } = this.#options;
@@ -206,7 +186,7 @@ export class Probations {
   }
 
   /** Does it unless somebody ends it already; nothing is awaited before it is claimed. */
-  async #end<Result>(open: Open, work: () => Promise<Result>): Promise<Result> {
+  async #end<Result>(open: WatchedProbation, work: () => Promise<Result>): Promise<Result> {
     const ending = this.#options.exclusively(work);
     open.ending = ending.catch(() => {});
     try {
@@ -216,20 +196,17 @@ export class Probations {
     }
   }
 
-  async #over(version: number): Promise<TransactionError> {
-    const { store, clock } = this.#options;
-    const beside = (await whyNotBeside(store, clock))?.error;
-    const open = this.#open?.probation.version;
-    return notOnProbation(version, { open, last: this.#last, staged: store.staging?.seen, beside }, this.#options);
+  #over(version: number): Promise<TransactionError> {
+    return this.#ended.over(version, this.#open?.probation.version);
   }
 
   #closed(version: number, end: EndedProbation["end"]): void {
     this.#open?.timer[Symbol.dispose]();
     this.#open = undefined;
-    this.#last = { version, end };
+    this.#ended.closed(version, end);
   }
 }
 
-function standingAtTheEnd({ probation, withdrawn }: Open): Parameters<ConfigProbations["note"]>[0] {
+function standingAtTheEnd({ probation, withdrawn }: WatchedProbation): Parameters<ConfigProbations["note"]>[0] {
   return withdrawn === undefined ? { probation, orderly: true } : { probation, orderly: false, reversal: withdrawn };
 }

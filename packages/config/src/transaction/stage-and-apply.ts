@@ -9,6 +9,7 @@ import {
   NOT_RUNNING,
   onProbation,
   type Outcome,
+  probationOf,
   type SoundChange,
   undone,
 } from "./commit-parts.ts";
@@ -31,7 +32,8 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   const { base, expected, document, entry, tell, trial } = change;
   const { staging, history, clock, instanceId, logger } = parts;
   const at = clock.now();
-  const until = trial !== undefined && { until: at + trial.withinMs };
+  const probation = trial && probationOf(change, trial, at);
+  const until = probation && { until: probation.confirmBy };
   const request = { by: instanceId, at, leftBehindBefore: leftBehindBefore(clock), ...until };
   let staged: StagedConfig | undefined;
   try {
@@ -46,10 +48,10 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   let runs: boolean;
   try {
     runs = await applied({ ...change.config, configVersion: staged.version }, parts);
-    if (trial !== undefined) {
+    if (probation !== undefined) {
       if (runs) {
         await keepToBeMended(staged, document, parts);
-        return onProbation(change, { staged, document }, parts);
+        return onProbation(change, { staged, document }, probation, parts);
       }
       await applyAgain(base, parts);
       throw new Error(NOT_RUNNING);

@@ -27,7 +27,7 @@ import type { SettledProbation } from "./left-probation.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
 import type { Revert } from "./on-probation.ts";
 import { OpenTransaction, type Transaction } from "./open-transaction.ts";
-import { type LeftElsewhere, leftElsewhere } from "./probation-elsewhere.ts";
+import type { LeftElsewhere } from "./probation-elsewhere.ts";
 import { Probations } from "./probations.ts";
 import type { StagingParts } from "./stage-and-apply.ts";
 import { StoredDocuments } from "./stored-documents.ts";
@@ -198,9 +198,7 @@ class Transactions implements ConfigTransactions {
   }
 
   leftElsewhere(): LeftElsewhere | undefined {
-    if (this.#probations.open !== undefined) return undefined;
-    const { store, clock } = this.#options;
-    return leftElsewhere(store.staging?.seen, { instanceId: this.#instanceId, clock });
+    return this.#probations.leftElsewhere;
   }
 
   leftBehind(): string | undefined {

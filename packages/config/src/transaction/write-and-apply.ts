@@ -1,4 +1,4 @@
-import { type Probation, ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
+import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
 import {
   applied,
   applyAgain,
@@ -9,8 +9,8 @@ import {
   NOT_RUNNING,
   onProbation,
   type Outcome,
+  probationOf,
   type SoundChange,
-  type TrialRequest,
   undone,
 } from "./commit-parts.ts";
 import { type InTheWay, whyNotBeside } from "./why-not-now.ts";
@@ -22,18 +22,19 @@ import { type InTheWay, whyNotBeside } from "./why-not-now.ts";
 export async function writeAndApply(change: SoundChange, parts: CommitParts): Promise<CommitOutcome> {
   const { base, expected, document, text, entry, tell, trial } = change;
   const { store, history } = parts;
+  const probation = trial && probationOf(change, trial, parts.clock.now());
   await history.begin(entry, base);
   let written: StoredConfig | undefined;
   try {
     written = await bounded(parts.clock, (signal) =>
-      trial === undefined
+      probation === undefined
         ? store.write(document, expected, signal, text)
-        : writeOnProbation(change, trial, parts, signal),
+        : (store.probations?.begin(document, expected, probation, signal, text) ?? Promise.resolve(undefined)),
     );
   } catch (error) {
     if (error instanceof ReadOnlyConfigError) return outcomeOf({ status: "conflict", error: tell(error) }, base);
     const result = await notWritten(change, parts, error);
-    if (trial !== undefined && result.version === base.version) await forget(parts);
+    if (probation !== undefined && result.version === base.version) await forget(parts);
     return outcomeOf(result, base);
   }
   if (written === undefined) {
@@ -41,8 +42,8 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
   }
   try {
     const runs = await applied({ ...change.config, configVersion: written.version }, parts);
-    if (trial !== undefined) {
-      if (runs) return onProbation(change, { stored: written }, parts);
+    if (probation !== undefined) {
+      if (runs) return onProbation(change, { stored: written }, probation, parts);
       // What waits to come into force is not to: the newest counts.
       await applyAgain(base, parts);
       throw new Error(NOT_RUNNING);
@@ -52,7 +53,7 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
   } catch (error) {
     const result = await takenBack(change, written, parts, `the configuration could not be applied: ${tell(error)}`);
     // What could not be put back is put back by the next start.
-    if (trial !== undefined && !("version" in result && result.version === written.version)) await forget(parts);
+    if (probation !== undefined && !("version" in result && result.version === written.version)) await forget(parts);
     return outcomeOf(result, base);
   }
 }
@@ -67,23 +68,6 @@ async function refusal({ version }: StoredConfig, { store, clock }: CommitParts)
 
 function outcomeOf(result: Outcome, base: StoredConfig): CommitOutcome {
   return { result, differs: "version" in result && result.version !== base.version };
-}
-
-function writeOnProbation(
-  { base, expected, document, text, entry }: SoundChange,
-  { withinMs, guard, routes }: TrialRequest,
-  { store, clock }: CommitParts,
-  signal: AbortSignal,
-): Promise<StoredConfig | undefined> {
-  const probation: Probation = {
-    version: expected.version + 1,
-    formerVersion: base.version,
-    confirmBy: clock.now() + withinMs,
-    actor: entry.actor,
-    ...(guard !== undefined && { guard }),
-    routes,
-  };
-  return store.probations?.begin(document, expected, probation, signal, text) ?? Promise.resolve(undefined);
 }
 
 /** That there is nothing on probation any more. */

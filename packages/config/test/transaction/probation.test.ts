@@ -28,12 +28,13 @@ function stage() {
     const applied: BridgeConfig[] = [];
     const reverted: Reverted[] = [];
     const logged: string[] = [];
-    const facts = { running: true, full: true, sends: 0, failed: 0, strands: false, notInForce: 0 };
+    const facts = { running: true, full: true, sends: 0, failed: 0, strands: false, notInForce: 0, swapMs: 0 };
     const log = (message: string): void => void logged.push(message);
     const logger: Logger = { ...silentLogger, error: log, warn: log };
     const applier: ConfigApplier = {
       async apply(config) {
         if (facts.strands) throw new Error("it would leave messages behind");
+        clock.advance(facts.swapMs);
         applied.push(config);
         return "applied";
       },
@@ -122,6 +123,15 @@ describe("a change that reverts itself", () => {
       expect.not.objectContaining({ pending: true, reverted: expect.anything() as unknown }),
     ]);
     await expect(a.transactions.confirm(4)).rejects.toEqual(conflict("no_probation"));
+  });
+
+  it("spec 4.9.8: ends when other instances are told that it does", async () => {
+    const { a, b } = stage();
+    a.facts.swapMs = 600;
+    const { confirmBy } = (await a.commit({ withinMs: 10 * SECOND })) as { readonly confirmBy: number };
+    expect(await b.store.staging?.look(NEVER)).toMatchObject({ until: confirmBy });
+    expect(a.transactions.probation()).toMatchObject({ confirmBy });
+    await a.transactions.revert(4, "enough");
   });
 
   it("operators 7: is taken back when its time is up, and the history, the log and the counts say so", async () => {

@@ -42,5 +42,6 @@ export async function begin(store: ConfigStore, signal: AbortSignal): Promise<Tr
 export async function leftAt(store: ConfigStore, signal: AbortSignal): Promise<LeftProbation> {
   const left = await probationsOf(store).find(signal);
   assert.ok(left !== undefined, "nothing is found of what was on probation");
+  assert.ok(!("runs" in left), "what a process has left is told as if that ran");
   return left;
 }

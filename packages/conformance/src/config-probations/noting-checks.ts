@@ -56,7 +56,7 @@ export const NOTING_CHECKS = {
     assert.equal(await probationsOf(second).elsewhere?.(signal), undefined);
     await begin(place.store, signal);
     if (probationsOf(second).elsewhere !== undefined)
-      assert.deepEqual(await probationsOf(second).elsewhere?.(signal), PROBATION);
+      assert.deepEqual((await probationsOf(second).elsewhere?.(signal))?.probation, PROBATION);
     assert.equal(await probationsOf(place.store).elsewhere?.(signal), undefined);
     await probationsOf(second).end(signal);
     assert.deepEqual((await leftAt(await nextProcess(place), signal)).probation, PROBATION);

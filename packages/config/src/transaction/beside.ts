@@ -1,0 +1,114 @@
+import type { Clock, ConfigStore, Logger, Probation, ProbationBeside, Reversal } from "@bridge/ports";
+import { Serial } from "@bridge/ports/internal";
+import { bounded } from "./commit-parts.ts";
+import { type LeftBeside, leftBeside } from "./left-beside.ts";
+import { leftBehind, type LeftElsewhere, probationBeside } from "./probation-elsewhere.ts";
+import type { Revert } from "./on-probation.ts";
+import { messageOf } from "./probation-refusals.ts";
+import { timeLeft } from "./time-left.ts";
+
+/** How often. Whoever writes the same document begins something without a word to anybody. */
+const LOOK_MS = 5_000;
+
+interface Parts {
+  readonly store: ConfigStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Nobody else brings a configuration into force meanwhile. */
+  readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** Whoever has one change on probation at a time. */
+interface Heir {
+  /** Whether it has none. */
+  readonly isFree: () => boolean;
+  /** Has it from then on, and takes it back; nothing is awaited in between. */
+  readonly takeBack: (left: LeftBeside, reversal: Reversal) => Promise<Revert | undefined>;
+}
+
+/**
+ * Looks whether a process that writes the same document has left a change on probation: it may not come back, and nobody else would take
+ * that change back. One that has ended in order is given the time that it would have when it comes back.
+ */
+export class Beside implements Disposable {
+  readonly #parts: Parts;
+  readonly #heir: Heir;
+  /** Of those who take it back. */
+  readonly #turns = new Serial();
+  readonly #timer: Disposable | undefined;
+  #seen: Probation | undefined;
+  /** Of one that has ended in order: until when it may come back, on the clock that never jumps. */
+  #awaited: { readonly confirmBy: number; readonly until: number } | undefined;
+  /** Why it could not be taken back at the last look. */
+  #fault: string | undefined;
+  #looking = false;
+
+  constructor(parts: Parts, heir: Heir) {
+    this.#parts = parts;
+    this.#heir = heir;
+    if (parts.store.probations?.elsewhere !== undefined)
+      this.#timer = parts.clock.every(LOOK_MS, () => void this.#look());
+  }
+
+  /** What was on probation at the last look, as far as it is there for too long. */
+  get left(): LeftElsewhere | undefined {
+    const { clock, store } = this.#parts;
+    if (this.#seen === undefined) return undefined;
+    const told = probationBeside(this.#seen, store.source);
+    const why = this.#fault === undefined ? "" : `; it could not be taken back: ${this.#fault}`;
+    return leftBehind({ confirmBy: this.#seen.confirmBy, told: told + why }, clock);
+  }
+
+  /** Takes back what was left of `version`; `undefined` when nothing was, or the heir has something else. */
+  takeBack(version: number, reversal: Reversal): Promise<Revert | undefined> {
+    return this.#turns.run(async () => {
+      if (!this.#heir.isFree()) return undefined;
+      const { store, exclusively } = this.#parts;
+      const left = await exclusively(() => leftBeside(version, store, this.#parts));
+      return left && this.#heir.takeBack(left, reversal);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const { store, clock } = this.#parts;
+      const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal));
+      this.#seen = beside?.probation;
+      const reversal = beside && this.#isOver(beside);
+      if (beside !== undefined && reversal !== undefined) await this.takeBack(beside.probation.version, reversal);
+      this.#fault = undefined;
+    } catch (error) {
+      // What is the heir's is tried again by it, which says so.
+      if (this.#heir.isFree()) this.#failed(messageOf(error));
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  /** Why it is to be taken back, unless its process runs. */
+  #isOver({ probation, orderly, runs }: ProbationBeside): Reversal | undefined {
+    const { clock } = this.#parts;
+    if (!orderly || this.#awaited?.confirmBy !== probation.confirmBy) this.#awaited = undefined;
+    if (runs) return undefined;
+    if (!orderly) return { why: "process_ended" };
+    const now = clock.monotonic();
+    this.#awaited ??= { confirmBy: probation.confirmBy, until: now + timeLeft(probation, clock.now()) };
+    return now < this.#awaited.until ? undefined : { why: "not_confirmed" };
+  }
+
+  /** It is tried again at the next look, and said once. */
+  #failed(fault: string): void {
+    if (fault !== this.#fault)
+      this.#parts.logger.error("what another process has left on probation cannot be taken back", {
+        config_version: this.#seen?.version,
+        error: fault,
+      });
+    this.#fault = fault;
+  }
+}
