@@ -2,7 +2,7 @@ import type { Clock, ConfigStore, Logger, Probation, ProbationBeside, Reversal }
 import { Serial } from "@bridge/ports/internal";
 import { bounded } from "./commit-parts.ts";
 import { type LeftBeside, leftBeside } from "./left-beside.ts";
-import { leftBehind, type LeftElsewhere, probationBeside } from "./probation-elsewhere.ts";
+import { overdue, type LeftElsewhere, probationBeside } from "./probation-elsewhere.ts";
 import type { Revert } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
 import { timeLeft } from "./time-left.ts";
@@ -56,7 +56,7 @@ export class Beside implements Disposable {
     if (this.#seen === undefined) return undefined;
     const told = probationBeside(this.#seen, store.source);
     const why = this.#fault === undefined ? "" : `; it could not be taken back: ${this.#fault}`;
-    return leftBehind({ confirmBy: this.#seen.confirmBy, told: told + why }, clock);
+    return overdue({ confirmBy: this.#seen.confirmBy, told: told + why }, clock);
   }
 
   /** Takes back what was left of `version`; `undefined` when nothing was, or the heir has something else. */

@@ -24,11 +24,11 @@ export function leftElsewhere(
   place: { readonly instanceId: string; readonly clock: Clock },
 ): LeftElsewhere | undefined {
   if (staged?.until === undefined) return undefined;
-  return leftBehind({ confirmBy: staged.until, told: probationElsewhere(staged, place) }, place.clock);
+  return overdue({ confirmBy: staged.until, told: probationElsewhere(staged, place) }, place.clock);
 }
 
 /** `left`, when it is over for so long that whoever had it has not ended it. */
-export function leftBehind(left: LeftElsewhere, clock: Clock): LeftElsewhere | undefined {
+export function overdue(left: LeftElsewhere, clock: Clock): LeftElsewhere | undefined {
   return clock.now() < left.confirmBy + OVERDUE_MS ? undefined : left;
 }
 
