@@ -97,6 +97,26 @@ describe("a change on probation, and the end of its process", () => {
     expect(await newest(stage)).toMatchObject({ version: 1, reverted: { why: "process_ended" } });
   });
 
+  test("spec 4.9.8: killed, and it does not come back: another process on the file puts the former one back, and runs it", async () => {
+    await using stage = await Stage.run(INSIDE);
+    const former = stage.text;
+    await using other = stage.folder.run([]);
+    await other.logged("bridge started");
+    await tried(stage);
+    await other.logged("configuration reloaded");
+    await killed(stage);
+    await other.logged("a configuration was taken back, and the former one is stored again");
+    stage.bridge = other;
+    await stage.health(({ config_watch: watch }) => watch.version === 0);
+    expect(stage.text).toBe(former);
+    await until(
+      "forgotten",
+      () => !existsSync(note(stage)),
+      () => 0,
+    );
+    expect(await newest(stage)).toMatchObject({ version: 1, reverted: { why: "process_ended" } });
+  });
+
   test("operators 7: ended in order it goes on, at least a minute, and is confirmed by the next process", async () => {
     await using stage = await Stage.run(INSIDE);
     await tried(stage, { confirm_within: "10s" });
