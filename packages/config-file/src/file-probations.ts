@@ -1,3 +1,5 @@
+import { access, constants } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { ConfigProbations, LeftProbation, Probation, ProbationBeside, StoredConfig } from "@bridge/ports";
 import type { Content, StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
@@ -101,7 +103,7 @@ export class FileProbations implements ConfigProbations, Disposable {
     if (note === undefined) return undefined;
     const content = await this.#file.read(signal);
     if (content.identity !== note.revision && !isPutBack(note, content)) return undefined;
-    return { probation: note.probation, orderly: note.orderly, runs: HELD.has(target) };
+    return { probation: note.probation, orderly: note.orderly, runs: HELD.has(target) || (await isUnlockable(target)) };
   }
 
   /** Lets go of what is on probation: the next process settles it. */
@@ -180,6 +182,11 @@ function lockOf(target: string): Disposable | undefined {
     // Nobody can lock anything there, nor begin anything.
     return { [Symbol.dispose]: () => {} };
   }
+}
+
+/** Whether nobody can tell by a lock who runs. */
+function isUnlockable(target: string): Promise<boolean> {
+  return access(dirname(target), constants.W_OK).then(() => false, isReadOnlyDisk);
 }
 
 function isReadOnlyDisk(error: unknown): boolean {

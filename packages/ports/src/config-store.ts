@@ -262,7 +262,7 @@ export interface LeftProbation {
 
 /** What somebody else who writes the same document has on probation, or has left so. */
 export interface ProbationBeside extends Pick<LeftProbation, "probation" | "orderly"> {
-  /** Whether whoever has it is known to run. `false`: {@link ConfigProbations.find} tells. */
+  /** Whether whoever has it is taken to run: it does, or nobody can tell. `false`: {@link ConfigProbations.find} tells. */
   readonly runs: boolean;
 }
 
