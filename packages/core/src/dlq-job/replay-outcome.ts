@@ -30,7 +30,7 @@ export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "repl
 
 /** The entry as it is now, or what becomes of it without an attempt. */
 export async function fetchEntry(
-  { store, job, clock, signal }: ReplayContext,
+  { store, job, clock, signal, delivered }: ReplayContext,
   head: Pick<DeadLetterHead, "id">,
 ): Promise<DeadLetter | ReplayOutcome> {
   let entry: DeadLetter | undefined;
@@ -40,9 +40,15 @@ export async function fetchEntry(
     return { kind: "back", why: `the DLQ store failed: ${BridgeError.from(thrown).message}`, inDoubt: false };
   }
   // The same message may have failed again meanwhile, which is another failure under the same id.
-  if (entry === undefined || entry.failedAt >= job.createdAt) return { kind: "skipped" };
+  if (entry === undefined || entry.failedAt >= job.createdAt) {
+    const isAnother = entry !== undefined && delivered.has(entry);
+    // Of what was delivered here, the answer of the call that has deleted it was lost, or somebody else has deleted it.
+    return { kind: !isAnother && delivered.delete(head.id) ? "succeeded" : "skipped" };
+  }
   const mark = markOf(entry, { jobId: job.id, attempt: job.attempt });
   if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true, of: entry };
+  // Nothing holds back what is only to be deleted.
+  if (delivered.has(entry)) return entry;
   if (entry.marks?.quarantined === true && job.query.quarantined !== true) return { kind: "skipped" };
   return entry;
 }

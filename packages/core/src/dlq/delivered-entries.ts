@@ -44,7 +44,8 @@ export class DeliveredEntries {
     }
   }
 
-  delete(id: string): void {
-    this.#failedAt.delete(id);
+  /** It is there no more; whether it was one of them. */
+  delete(id: string): boolean {
+    return this.#failedAt.delete(id);
   }
 }

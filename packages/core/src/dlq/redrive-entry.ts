@@ -47,10 +47,11 @@ export async function redriveEntry(options: RedriveEntryOptions): Promise<Redriv
 }
 
 async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry> {
-  const { id, store, edit, replay, random, replayTimeoutMs = REPLAY_TIMEOUT_MS } = options;
+  const { id, store, edit, replay, random, delivered, replayTimeoutMs = REPLAY_TIMEOUT_MS } = options;
   const entry = await askStore(options, (bound) => store.get(id, bound));
-  if (entry === undefined) return { kind: "missing" };
-  if (entry.marks?.quarantined === true) return { kind: "quarantined" };
+  if (entry === undefined) return { kind: delivered.delete(id) ? "busy" : "missing" };
+  // Nothing holds back what is only to be deleted.
+  if (entry.marks?.quarantined === true && !delivered.has(entry)) return { kind: "quarantined" };
   const sent = edit(entry);
   const of = { jobId: NO_JOB, attempt: uniqueTry(random) };
   let result: InjectResult | undefined;

@@ -141,12 +141,17 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
 }
 
 /** The entry, or why there is none to work on. */
-async function fetch({ store, clock, signal, mayBegin }: RedriveOptions, id: string): Promise<DeadLetter | string> {
+async function fetch(
+  { store, clock, signal, mayBegin, delivered }: RedriveOptions,
+  id: string,
+): Promise<DeadLetter | string> {
   using limit = deadline(clock, FETCH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
   const both = AbortSignal.any([signal, limit.signal]);
   try {
     const entry = await orAborted(store.get(id, both), both);
-    return entry?.marks?.quarantined === true ? QUARANTINED : (entry ?? "entry not found");
+    if (entry === undefined) return delivered.delete(id) ? GONE : "entry not found";
+    // Nothing holds back what is only to be deleted.
+    return entry.marks?.quarantined === true && !delivered.has(entry) ? QUARANTINED : entry;
   } catch (error) {
     return signal.aborted || !mayBegin() ? NOT_ATTEMPTED : `the DLQ store failed: ${BridgeError.from(error).message}`;
   }
