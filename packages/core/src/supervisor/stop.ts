@@ -22,6 +22,8 @@ export async function stop({ state, runtime }: Standing): Promise<void> {
 
 /** Once the runtime is stopped nothing is sent any more; what is left is to delete what was delivered, and to write where jobs are. */
 const LAST_WORDS_MS = 5_000;
+/** Of them: what a job has asked its store for has so long to be answered. Nobody could tell later what it has done. */
+const ANSWERS_MS = 3_000;
 
 /** Stops the runtime, redrives, jobs, hooks and stores for good. @throws StopError naming the phases that failed */
 export async function close(
@@ -38,8 +40,10 @@ export async function close(
         ? error.phases.map((phase, index) => ({ phase, error: error.errors[index] as unknown }))
         : [{ phase: "runtime", error }],
   );
-  jobs.cut();
   using late = deadline(seams.clock, LAST_WORDS_MS, new Error("the jobs could not be written in time"));
+  using answered = deadline(seams.clock, ANSWERS_MS, new Error("the DLQ store did not answer in time"));
+  await orAborted(left, answered.signal).catch(() => {});
+  jobs.cut();
   await orAborted(left, late.signal).catch((error: unknown) => failures.push({ phase: "jobs", error }));
   await operations.settle(late.signal);
   // Before the stores, which hooks may load dead letters from.

@@ -71,9 +71,11 @@ test("whatever else a runtime fails with at its stop is named as its own, and th
   expect(steps).toEqual(ALL);
 });
 
-test("jobs that cannot be written are given up after 5 s, and named", async () => {
+test("jobs have 3 s for what their store has been asked for, are given up after 5 s when they cannot be written, and named", async () => {
   const { closed, steps, clock } = closing({ jobs: () => new Promise(() => {}) });
-  await clock.advance(4_999);
+  await clock.advance(2_999);
+  expect(steps).toEqual([]);
+  await clock.advance(2_000);
   expect(steps).toEqual(["cut"]);
   await Promise.all([
     expect(closed).rejects.toThrow("the stop failed in: jobs (the jobs could not be written in time)"),
