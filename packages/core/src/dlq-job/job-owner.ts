@@ -139,7 +139,7 @@ export class JobOwner {
     }
     if (!this.#isFree(job)) return;
     const { owner, requested, ...free } = this.#isAnothers(job) ? inDoubt(job) : job;
-    if (mayHaveMoved(job))
+    if (mayHaveMoved(job) || isToBeCounted(job, free))
       return this.#take(kept, { ...free, ...(requested !== undefined && { requested }) }, { book, store });
     const next = requested === undefined ? free : obeyed({ ...free, requested }, requested, now);
     const isAtWork = next.state === "running" || next.state === "waiting" || next.state === "undoing";
@@ -260,11 +260,18 @@ function mayHaveMoved({ kind, owner, undoUntil }: Job): boolean {
   return kind === "purge" && owner !== undefined && undoUntil !== undefined;
 }
 
+/** It is to stand still, or does, and an owner is gone: what that has done last has to be counted before. */
+function isToBeCounted({ state, owner, requested }: Job, { uncounted }: Pick<Job, "uncounted">): boolean {
+  return uncounted === true && (requested !== undefined || (owner !== undefined && state === "halted"));
+}
+
 /** As many may have been in flight as there might: what was delivered last and not deleted yet may be sent again. */
 function inDoubt(job: Job): Job {
-  if (job.kind !== "redrive") return { ...job, inFlight: 0 };
+  // What a purge has moved is in its batch of the trash.
+  const isTold = job.kind === "purge" && job.undoUntil !== undefined;
+  if (job.kind === "purge") return { ...job, inFlight: 0, ...(!isTold && { uncounted: true as const }) };
   const { counts, total, settings, mostInFlight } = job;
   const remaining = Math.max(0, total - counts.succeeded - counts.failed - counts.skipped);
   const more = Math.min(Math.max(settings.concurrency, mostInFlight), remaining);
-  return { ...job, inFlight: 0, counts: { ...counts, inDoubt: counts.inDoubt + more } };
+  return { ...job, inFlight: 0, uncounted: true, counts: { ...counts, inDoubt: counts.inDoubt + more } };
 }

@@ -1,4 +1,5 @@
 import { BridgeError } from "@bridge/ports";
+import { countGone } from "./count-gone.ts";
 import type { HaltVerdict } from "./halt.ts";
 import { doneOf, type Job } from "./job.ts";
 import type { JobHold } from "./job-hold.ts";
@@ -102,6 +103,7 @@ export class JobRun {
     try {
       await this.#work.work();
       await this.#work.settled();
+      await this.#countGone();
     } catch (thrown) {
       this.parts.logger.error("a job has stopped working: it is taken up again", {
         job_id: this.job.id,
@@ -188,6 +190,12 @@ export class JobRun {
     this.job = this.#work.current();
     await this.hold.save(this.cut, () => this.#work.current());
     this.#work.wake();
+  }
+
+  /** Whoever goes on with it by itself counts in the end what is missing; whoever looks at it as it stands still is to see that. */
+  async #countGone(): Promise<void> {
+    const { state, requested } = this.job;
+    if (requested !== undefined || state === "halted" || state === "waiting") await countGone(this);
   }
 
   /** Gives the job out of hand, as it is then; what was asked for is carried out with that. */

@@ -59,15 +59,15 @@ export function comingState({ kind, state, requested }: Pick<Job, "kind" | "stat
 }
 
 /**
- * The job after a call. One that somebody works on is asked, and whoever does obeys; another one is moved at once.
+ * The job after a call. One that somebody works on, or has to count first, is asked, and whoever does obeys; another one is moved at once.
  * Calls are judged by where the job will be, so that of two that come at the same time the later one counts.
  */
 export function called(job: Job, request: JobRequest | { readonly call: "start" }, now: number): Job | Answer {
   const answer = answerTo({ kind: job.kind, state: comingState(job) }, request.call);
   if (answer.kind === "refused") return answer;
   if (answer.kind === "stays") return job;
-  if (job.owner === undefined || request.call === "start")
-    return obeyed({ ...job, requested: undefined }, request, now);
+  const isNobodys = job.owner === undefined && (job.uncounted !== true || request.call === "resume");
+  if (isNobodys || request.call === "start") return obeyed({ ...job, requested: undefined }, request, now);
   // What was asked before is not wanted any more; where it stands still, there is nothing to ask for.
   const withdrawn = answer.to === job.state && !("retryFailed" in request && request.retryFailed === true);
   return { ...job, requested: withdrawn ? undefined : request };

@@ -143,6 +143,8 @@ export interface Job {
   readonly pace: number;
   readonly step: StepState;
   readonly lanes: readonly JobLane[];
+  /** An owner is gone, and may have delivered or erased entries that are counted nowhere. Absent: all is counted. */
+  readonly uncounted?: true | undefined;
   /** Of a purge, which goes through all routes in one row. */
   readonly cursor?: DeadLetterPosition | undefined;
   /** Of a purge: entries that are counted because they are in the trash, though no page that the cursor has passed has shown them. Absent: none. */

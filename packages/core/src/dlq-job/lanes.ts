@@ -38,7 +38,11 @@ export class Lanes {
   statesIn({ lanes }: Job): readonly JobLane[] {
     const states = new Map(this.all.map((lane) => [lane.routeId, lane.state]));
     // Once it has been reset for another try, these are not its lanes any more.
-    return lanes.map((lane) => states.get(lane.routeId) ?? lane);
+    return lanes.map((lane) => {
+      const state = states.get(lane.routeId);
+      // More of it may be counted than was met.
+      return state === undefined ? lane : { ...state, done: Math.max(state.done, lane.done) };
+    });
   }
 }
 

@@ -69,6 +69,14 @@ describe("calls of a job that somebody works on", () => {
     expect(called(aJob(), { call: "start" }, 5)).toMatchObject({ state: "running", startedAt: 5 });
   });
 
+  it("ask for a count first where an owner is gone that may have done more than it has written", () => {
+    const left = aJob({ state: "waiting", uncounted: true });
+    for (const call of ["pause", "cancel"] as const)
+      expect(called(left, { call }, 5)).toMatchObject({ state: "waiting", requested: { call } });
+    const paused = aJob({ state: "paused", uncounted: true });
+    expect(called(paused, { call: "resume" }, 5)).toMatchObject({ state: "running", uncounted: true });
+  });
+
   it("withdraw what is not wanted any more", () => {
     const running = aJob({ state: "running", owner });
     const asked = called(running, { call: "pause" }, 2) as Job;

@@ -1,0 +1,101 @@
+import type { DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
+import { deadline, orAborted, Slices } from "@bridge/ports/internal";
+import { doneOf, type Job } from "./job.ts";
+import type { JobRun } from "./job-run.ts";
+import type { JobsStore } from "./job-parts.ts";
+import { isBehind } from "./lane-reader.ts";
+import { setQuery } from "./set-query.ts";
+
+/** What stands still may wait for so long until it is counted. */
+const COUNT_MS = 20_000;
+const PAUSE_MS = 1_000;
+const PAGE = { limit: 1_000, budget: 10_000, order: "oldest" } as const;
+const GETS = 16;
+
+/** What is left of a job's set: how many entries of each route, and which of those in the outbox are there no more. */
+interface Left {
+  readonly byRoute: ReadonlyMap<string, number>;
+  readonly delivered: readonly string[];
+}
+
+/**
+ * An owner that was killed may have delivered or erased entries that are counted nowhere. Whoever completes the job meets none of them and
+ * counts them as skipped; one that comes to stand still before that counts them here, by what is left. Never rejects.
+ */
+export async function countGone(run: JobRun): Promise<void> {
+  const { clock, logger } = run.parts;
+  using limit = deadline(clock, COUNT_MS, new Error("the DLQ store did not answer"));
+  const signal = AbortSignal.any([run.cut, limit.signal]);
+  while (run.job.uncounted === true && run.isHeld && !signal.aborted) {
+    try {
+      const left = await leftOf(run, signal);
+      const { succeeded, skipped } = run.job.counts;
+      run.job = withGone(run.job, left);
+      run.tally("succeeded", run.job.counts.succeeded - succeeded);
+      run.tally("skipped", run.job.counts.skipped - skipped);
+    } catch {
+      await clock.delay(PAUSE_MS, signal).catch(() => {});
+    }
+  }
+  if (run.job.uncounted === true && run.isHeld && !run.cut.aborted)
+    logger.warn("a job may have done more than it has counted: the DLQ store does not tell", { job_id: run.job.id });
+}
+
+async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promise<Left> {
+  const byRoute = new Map<string, number>();
+  const add = (routeId: string): void => void byRoute.set(routeId, (byRoute.get(routeId) ?? 0) + 1);
+  // What is quarantined meanwhile is left all the same.
+  const query = setQuery({ ...job, kind: "purge" });
+  const ways = job.lanes
+    .filter(({ ended }) => !ended)
+    .map(({ routeId, cursor }) => ({ query: { ...query, routeId }, cursor }));
+  const known = new Set([...job.ahead, ...job.pending]);
+  const slices = new Slices(parts.clock);
+  for (const way of job.kind === "purge" ? [{ query, cursor: job.cursor }] : ways)
+    for await (const { id, routeId } of headsOf(store, way, job.until, signal)) {
+      if (!known.has(id)) add(routeId);
+      // A store may answer within one turn.
+      if (slices.over) await slices.next();
+    }
+  const delivered: string[] = [];
+  for (let start = 0; start < job.pending.length; start += GETS) {
+    const ids = job.pending.slice(start, start + GETS);
+    const entries = await orAborted(Promise.all(ids.map((id) => store.get(id, signal))), signal);
+    for (const [nth, id] of ids.entries()) {
+      const entry = entries[nth];
+      if (entry !== undefined && entry.failedAt < job.createdAt) add(entry.routeId);
+      else delivered.push(id);
+    }
+  }
+  return { byRoute, delivered };
+}
+
+async function* headsOf(
+  store: JobsStore,
+  { query, cursor }: { readonly query: DeadLetterQuery; readonly cursor: DeadLetterPosition | undefined },
+  until: DeadLetterPosition | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<DeadLetterPosition & { readonly routeId: string }> {
+  let after = cursor;
+  do {
+    const page = await orAborted(store.page(query, { ...PAGE, after }, signal), signal);
+    for (const head of page.entries) {
+      if (until !== undefined && isBehind(head, until)) return;
+      yield head;
+    }
+    after = page.next;
+  } while (after !== undefined);
+}
+
+function withGone({ uncounted: _, ...job }: Job, { byRoute, delivered }: Left): Job {
+  const { counts, total, lanes, pending } = job;
+  const left = [...byRoute.values()].reduce((sum, count) => sum + count, 0);
+  const gone = Math.max(0, total - doneOf(counts) - left);
+  const succeeded = Math.min(gone, delivered.length);
+  return {
+    ...job,
+    counts: { ...counts, succeeded: counts.succeeded + succeeded, skipped: counts.skipped + gone - succeeded },
+    pending: pending.filter((id) => !delivered.includes(id)),
+    lanes: lanes.map((lane) => ({ ...lane, done: Math.max(lane.done, lane.total - (byRoute.get(lane.routeId) ?? 0)) })),
+  };
+}

@@ -1,0 +1,91 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError } from "@bridge/ports";
+import { expect, test } from "vitest";
+import type { Job, JobCall } from "../../src/dlq-job/job.ts";
+import { progressOf } from "../../src/dlq-job/progress.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
+import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
+import { seenDlq } from "./seen-dlq.ts";
+
+const COUNT = 400;
+const KINDS = ["redrive", "purge"] as const;
+
+/** A job whose owner was killed after it had done more than it had written; it erases what it purges at once. */
+async function killed(kind: Job["kind"]) {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
+  let [isDoomed, isDead] = [false, false];
+  const store = seenDlq(dlq, (name) => {
+    // Before it is written how far the job is.
+    isDead ||= isDoomed && name === "jobs.put";
+    if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+  });
+  const first = await started({ clock, dlq: store });
+  await fill(dlq, COUNT);
+  const { id } = await begun(first, { kind, settings: { ...AT_ONCE, rate: 40, concurrency: 4 } });
+  await until(first, id, ({ counts }) => counts.succeeded > 20);
+  isDoomed = true;
+  await clock.until(() => isDead);
+  const next = (): Promise<MemoryBridge> => started({ clock, dlq: seenDlq(dlq, () => {}) });
+  return { clock, dlq, id, next };
+}
+
+/** What is done and what remains is all that was planned, and what remains is what is there. */
+async function expectSum(job: Job, dlq: ReturnType<typeof openMemoryDlq>): Promise<void> {
+  const { done, remaining, total } = progressOf(job);
+  expect({ total, sum: done + remaining }).toEqual({ total: COUNT, sum: COUNT });
+  expect(remaining).toBe((await stored(dlq)).length);
+  expect(job.lanes.map(({ done: of }) => of)).toEqual([done]);
+}
+
+const asks = (bridge: MemoryBridge, id: string, call: Exclude<JobCall, "start" | "change">): Promise<Job> =>
+  bridge.supervisor.jobs().ask(id, { call }, bound());
+
+test.each(KINDS.flatMap((kind) => (["cancel", "pause"] as const).map((call) => [call, kind] as const)))(
+  "spec 4.10.6: %s of a %s whose owner was killed: what that had done last is counted, and what remains is there",
+  async (call, kind) => {
+    const { dlq, id, next } = await killed(kind);
+    const bridge = await next();
+    await asks(bridge, id, call);
+    const still = await until(bridge, id, call === "cancel" ? "cancelled" : "paused");
+    await expectSum(still, dlq);
+    expect(still.counts.skipped).toBeGreaterThan(0);
+    if (call === "pause") {
+      await asks(bridge, id, "resume");
+      const done = await until(bridge, id, "completed");
+      await expectSum(done, dlq);
+      expect(done.counts.skipped).toBe(still.counts.skipped);
+    }
+    await bridge.supervisor.shutdown();
+  },
+);
+
+test.each(KINDS)(
+  "spec 4.10.6: so it is of a %s that has gone on since, at another owner that was stopped",
+  async (kind) => {
+    const { clock, dlq, id, next } = await killed(kind);
+    const second = await next();
+    await until(second, id, ({ counts }) => counts.succeeded > 60);
+    let isDone = false;
+    void second.supervisor.shutdown().finally(() => (isDone = true));
+    await clock.until(() => isDone);
+    const third = await next();
+    await asks(third, id, "cancel");
+    await expectSum(await until(third, id, "cancelled"), dlq);
+    await third.supervisor.shutdown();
+  },
+);
+
+test("spec 4.10.6: a redrive that waits since its owner was killed is counted before it is cancelled; what is quarantined remains", async () => {
+  const { clock, dlq, id, next } = await killed("redrive");
+  const bridge = await next();
+  await bridge.supervisor.stop(bound());
+  await until(bridge, id, ({ state }) => state === "waiting");
+  const [oldest = ""] = await stored(dlq);
+  await dlq.marks.mark(new Map([[oldest, { quarantined: true }]]), bound());
+  await clock.advance(5_000);
+  await asks(bridge, id, "cancel");
+  await expectSum(await until(bridge, id, "cancelled"), dlq);
+  await bridge.supervisor.shutdown();
+});
