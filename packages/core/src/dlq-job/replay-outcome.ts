@@ -1,5 +1,6 @@
 import { BridgeError, type DeadLetter, type DeadLetterHead, type ErrorCode } from "@bridge/ports";
 import { attempt, type Attempted, notDelivered, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
+import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import { askStore, ensureMarked, type MarkWatch } from "../dlq/ensure-marked.ts";
 import { failureIn, markOf, type ReplayFailure } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
@@ -22,6 +23,8 @@ export type ReplayOutcome =
   /** Delivered, and the store did not delete it: it comes again, and is only deleted. */
   | { readonly kind: "undeleted"; readonly why: string };
 
+const UNDELETED: ReplayOutcome = { kind: "undeleted", why: "the DLQ store did not delete what was delivered" };
+
 export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered">, MarkWatch {
   readonly store: JobsStore;
   readonly job: Pick<Job, "id" | "attempt" | "bindingId" | "createdAt" | "query">;
@@ -41,9 +44,13 @@ export async function fetchEntry(
   }
   // The same message may have failed again meanwhile, which is another failure under the same id.
   if (entry === undefined || entry.failedAt >= job.createdAt) {
+    const { id } = head;
     const isAnother = entry !== undefined && delivered.has(entry);
-    // Of what was delivered here, the answer of the call that has deleted it was lost, or somebody else has deleted it.
-    return { kind: !isAnother && delivered.delete(head.id) ? "succeeded" : "skipped" };
+    if (isAnother || !delivered.hasId(id)) return { kind: "skipped" };
+    // The answer of the call that has deleted it was lost, or somebody else has deleted it, or has it in the trash.
+    const deleting = askStore({ clock, signal }, (bound) => deleteDelivered({ store, delivered, ids: [id] }, bound));
+    const gone = await deleting.catch(() => undefined);
+    return gone?.has(id) === true ? { kind: "succeeded" } : UNDELETED;
   }
   const mark = markOf(entry, { jobId: job.id, attempt: job.attempt });
   if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true, of: entry };
@@ -75,7 +82,7 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
     case "gone":
       return { kind: "succeeded" };
     case "not_deleted":
-      return { kind: "undeleted", why: "the DLQ store did not delete what was delivered" };
+      return UNDELETED;
     case "unknown":
       return attempted.late
         ? failed("TIMEOUT", `not delivered within ${REPLAY_TIMEOUT_MS / 1_000} s, outcome unknown`)

@@ -35,6 +35,11 @@ export class DeliveredEntries {
     return this.#failedAt.get(id) === failedAt;
   }
 
+  /** Whether it has one of this id, of which nothing is there to look at. */
+  hasId(id: string): boolean {
+    return this.#failedAt.has(id);
+  }
+
   add({ id, failedAt }: DeadLetter): void {
     this.#failedAt.delete(id);
     this.#failedAt.set(id, failedAt);
@@ -44,8 +49,7 @@ export class DeliveredEntries {
     }
   }
 
-  /** It is there no more; whether it was one of them. */
-  delete(id: string): boolean {
-    return this.#failedAt.delete(id);
+  delete(id: string): void {
+    this.#failedAt.delete(id);
   }
 }

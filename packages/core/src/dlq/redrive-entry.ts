@@ -5,6 +5,7 @@ import { NO_JOB, type ReplayOf } from "../dlq-job/replay-id.ts";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { attempt, type AttemptOptions, notDelivered, REPLAY_TIMEOUT_MS } from "./attempt.ts";
+import { deleteDelivered } from "./delete-delivered.ts";
 import { SentAsKept } from "./as-kept.ts";
 
 /** What became of the redrive of a single entry, which stays as it was unless it was `redriven`. */
@@ -49,7 +50,11 @@ export async function redriveEntry(options: RedriveEntryOptions): Promise<Redriv
 async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry> {
   const { id, store, edit, replay, random, delivered, replayTimeoutMs = REPLAY_TIMEOUT_MS } = options;
   const entry = await askStore(options, (bound) => store.get(id, bound));
-  if (entry === undefined) return { kind: delivered.delete(id) ? "busy" : "missing" };
+  if (entry === undefined) {
+    if (!delivered.hasId(id)) return { kind: "missing" };
+    const gone = await askStore(options, (bound) => deleteDelivered({ store, delivered, ids: [id] }, bound));
+    return gone.has(id) ? { kind: "busy" } : { kind: "not_deleted", envelopeId: undefined };
+  }
   // Nothing holds back what is only to be deleted.
   if (entry.marks?.quarantined === true && !delivered.has(entry)) return { kind: "quarantined" };
   const sent = edit(entry);

@@ -14,6 +14,7 @@ import type { InjectResult } from "../route/inject-result.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import { Slots } from "../route/slots.ts";
+import { deleteDelivered } from "./delete-delivered.ts";
 import type { DeliveredEntries } from "./delivered-entries.ts";
 import { SentAsKept } from "./as-kept.ts";
 import { attempt, type Attempted, notDelivered } from "./attempt.ts";
@@ -149,7 +150,10 @@ async function fetch(
   const both = AbortSignal.any([signal, limit.signal]);
   try {
     const entry = await orAborted(store.get(id, both), both);
-    if (entry === undefined) return delivered.delete(id) ? GONE : "entry not found";
+    if (entry === undefined) {
+      if (!delivered.hasId(id)) return "entry not found";
+      return (await deleteDelivered({ store, delivered, ids: [id] }, both)).has(id) ? GONE : NOT_DELETED;
+    }
     // Nothing holds back what is only to be deleted.
     return entry.marks?.quarantined === true && !delivered.has(entry) ? QUARANTINED : entry;
   } catch (error) {

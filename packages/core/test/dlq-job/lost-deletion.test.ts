@@ -73,6 +73,33 @@ test("spec 4.10.4: what is delivered is deleted, also when it was quarantined be
   await bridge.supervisor.shutdown();
 });
 
+test.each(["redrive", "redriveEntry"] as const)(
+  "spec 4.10.5: what is delivered and not deleted, and has gone into the trash since, %s takes out of it: an undo does not bring it back",
+  async (call) => {
+    const { bridge, dlq, view } = await cut();
+    const { supervisor, clock } = bridge;
+    const { id } = entryOf(0);
+    const again = (): Promise<unknown> =>
+      call === "redrive" ? supervisor.redrive([id], bound()) : supervisor.redriveEntry(id, undefined, bound());
+    view.does = false;
+    await again();
+    expect(bridge.hub.channel("out").arrived).toBe(1);
+    const purge = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000 });
+    await until(bridge, purge.id, "completed");
+    expect(JSON.stringify(await again())).toContain(
+      call === "redrive" ? "delivered, entry not deleted" : "not_deleted",
+    );
+    view.isCut = false;
+    await again();
+    await supervisor.jobs().ask(purge.id, { call: "undo" }, bound());
+    await until(bridge, purge.id, "undone");
+    expect(await stored(dlq)).toHaveLength(COUNT - 1);
+    expect(await stored(dlq)).not.toContain(id);
+    await clock.advance(1_000);
+    await supervisor.shutdown();
+  },
+);
+
 test("spec 4.6.10, 4.12.1: asked for once more, an entry that was delivered and is gone is told as redriven already", async () => {
   const { bridge, view } = await cut();
   const { supervisor, clock } = bridge;
@@ -80,6 +107,7 @@ test("spec 4.6.10, 4.12.1: asked for once more, an entry that was delivered and 
   const both = Promise.all([supervisor.redrive([first], bound()), supervisor.redriveEntry(second, undefined, bound())]);
   await clock.until(() => view.lost.size === 2);
   expect(await both).toMatchObject([{ errors: [{ error: "delivered, entry not deleted" }] }, { kind: "not_deleted" }]);
+  view.isCut = false;
   const again = await supervisor.redrive([first], bound());
   expect(again.errors).toEqual([{ id: first, error: "entry already redriven or concurrently deleted" }]);
   expect(await supervisor.redriveEntry(second, undefined, bound())).toEqual({ kind: "busy" });
