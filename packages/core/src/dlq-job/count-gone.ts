@@ -87,13 +87,14 @@ async function* headsOf(
   } while (after !== undefined);
 }
 
-function withGone({ uncounted: _, ...job }: Job, { byRoute, delivered }: Left): Job {
-  const { counts, total, lanes, pending } = job;
+function withGone(job: Job, { byRoute, delivered }: Left): Job {
+  const { uncounted: _, ...known } = job;
+  const { counts, total, lanes, pending } = known;
   const left = [...byRoute.values()].reduce((sum, count) => sum + count, 0);
   const gone = Math.max(0, total - doneOf(counts) - left);
   const succeeded = Math.min(gone, delivered.length);
   return {
-    ...job,
+    ...known,
     counts: { ...counts, succeeded: counts.succeeded + succeeded, skipped: counts.skipped + gone - succeeded },
     pending: pending.filter((id) => !delivered.includes(id)),
     lanes: lanes.map((lane) => ({ ...lane, done: Math.max(lane.done, lane.total - (byRoute.get(lane.routeId) ?? 0)) })),
