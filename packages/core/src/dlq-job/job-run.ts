@@ -154,9 +154,9 @@ export class JobRun {
     this.job = moved(this.#work.current(), "undone", this.parts.clock.now());
   }
 
-  /** A step is done, or so much that it should be known. */
-  checkpoint(): void {
-    void this.#save();
+  /** A step is done, or so much that it should be known: resolves when that is stored, or was not. */
+  async checkpoint(): Promise<void> {
+    await this.#save();
   }
 
   /** Stores how many entries an undo has to bring back, before it brings back any. Rejects, and forgets it, when that is not stored. */

@@ -106,7 +106,7 @@ export class RedriveWork implements JobWork {
     if (now < this.#stepAt) return;
     this.#stepAt = 0;
     this.#run.job = { ...this.#run.job, step: nextStep(step) };
-    this.#run.checkpoint();
+    void this.#run.checkpoint();
   }
 
   #fill(lane: Lane): void {

@@ -42,6 +42,8 @@ export class UndoBatches implements Batches {
       async (signal) => (await store.admin.trash?.restore(job.id, this.#calls.atOnce, signal)) ?? NONE,
     );
     this.#back(restored, present);
+    // What is out of the trash and not counted passes for restored, should this process be killed.
+    if (present > 0) await this.#run.checkpoint();
     this.#emptyLooks = restored + present > 0 ? 0 : this.#emptyLooks + 1;
     if (restored + present > 0) return 0;
     const { counts } = this.#run.job;

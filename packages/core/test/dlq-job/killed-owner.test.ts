@@ -3,7 +3,7 @@ import { BridgeError, type DlqStore, type Processor } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, entryOf, fill, orderOf, started, stored, until } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
 
 const CONCURRENCY = 8;
@@ -95,6 +95,28 @@ test.each([1, 2, 3])(
     await next.supervisor.shutdown();
   },
 );
+
+test("spec 4.10.5: killed in the second call of an undo: what the first had found to be there again stays counted as present", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  let [calls, isDead] = [0, false];
+  const store = seenDlq(dlq, (name) => {
+    if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+    if (name === "admin.trash.restore") isDead = ++calls === 2;
+  });
+  const killed = await started({ clock, dlq: store });
+  await fill(dlq, 1_200);
+  const { id } = await begun(killed, { kind: "purge", undoWithinMs: 3_600_000 });
+  await until(killed, id, "completed");
+  for (let nth = 0; nth < 300; nth++) await dlq.put(entryOf(nth, { failedAt: clock.now() }), bound());
+  await killed.supervisor.jobs().ask(id, { call: "undo" }, bound());
+  await clock.until(() => isDead);
+
+  const next = await started({ clock, dlq: mortal(dlq).store });
+  const { counts } = await until(next, id, "undone");
+  expect(counts).toMatchObject({ succeeded: 1_200, restored: 900, present: 300 });
+  await next.supervisor.shutdown();
+});
 
 function slowly(store: DlqStore, put: NonNullable<DlqStore["jobs"]>["put"]): DlqStore {
   const jobs =
