@@ -15,7 +15,7 @@ const GETS = 16;
 /** What is left of a job's set: how many entries of each route, and which of those in the outbox are there no more. */
 interface Left {
   readonly byRoute: ReadonlyMap<string, number>;
-  readonly delivered: readonly string[];
+  readonly delivered: ReadonlySet<string>;
 }
 
 /**
@@ -57,14 +57,14 @@ async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promi
       // A store may answer within one turn.
       if (slices.over) await slices.next();
     }
-  const delivered: string[] = [];
+  const delivered = new Set<string>();
   for (let start = 0; start < job.pending.length; start += GETS) {
     const ids = job.pending.slice(start, start + GETS);
     const entries = await orAborted(Promise.all(ids.map((id) => store.get(id, signal))), signal);
     for (const [nth, id] of ids.entries()) {
       const entry = entries[nth];
       if (entry !== undefined && entry.failedAt < job.createdAt) add(entry.routeId);
-      else delivered.push(id);
+      else delivered.add(id);
     }
   }
   return { byRoute, delivered };
@@ -92,11 +92,11 @@ function withGone(job: Job, { byRoute, delivered }: Left): Job {
   const { counts, total, lanes, pending } = known;
   const left = [...byRoute.values()].reduce((sum, count) => sum + count, 0);
   const gone = Math.max(0, total - doneOf(counts) - left);
-  const succeeded = Math.min(gone, delivered.length);
+  const succeeded = Math.min(gone, delivered.size);
   return {
     ...known,
     counts: { ...counts, succeeded: counts.succeeded + succeeded, skipped: counts.skipped + gone - succeeded },
-    pending: pending.filter((id) => !delivered.includes(id)),
+    pending: pending.filter((id) => !delivered.has(id)),
     lanes: lanes.map((lane) => ({ ...lane, done: Math.max(lane.done, lane.total - (byRoute.get(lane.routeId) ?? 0)) })),
   };
 }
