@@ -1,11 +1,13 @@
 import { BridgeError } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
+import { askStore } from "../dlq/ensure-marked.ts";
 import { doneOf, type Job } from "./job.ts";
 import type { JobRun, JobWork } from "./job-run.ts";
 
 const MOST_AT_ONCE = 500;
 /** A store that does not answer in time is asked for less at once, down to so many. */
 const LEAST_AT_ONCE = 10;
+/** By this factor: it has been asked for the least before the job halts, in whose time it has three calls. */
+const LESS = 8;
 const CALL_TIMEOUT_MS = 20_000;
 /** Settings and requests are looked at so often while it waits for its rate. */
 const LOOK_MS = 1_000;
@@ -61,13 +63,12 @@ export class BatchWork implements JobWork, BatchCalls {
       let done: number | undefined;
       try {
         done = await this.#batches.next();
-        this.#run.writes.took();
+        this.#run.waits.writes.took();
         this.#atOnce = Math.min(MOST_AT_ONCE, this.#atOnce * 2);
       } catch (thrown) {
         this.#batches.failed?.();
         // A store that is asked for too much at once takes less.
-        if (this.#atOnce === LEAST_AT_ONCE) this.#run.writes.failed(BridgeError.from(thrown));
-        this.#atOnce = Math.max(LEAST_AT_ONCE, Math.floor(this.#atOnce / 2));
+        this.#atOnce = Math.max(LEAST_AT_ONCE, Math.floor(this.#atOnce / LESS));
         if (this.#run.cut.aborted) return;
         this.#run.parts.logger.warn("a purge could not go on: it is tried again", {
           job_id: this.#run.job.id,
@@ -128,17 +129,8 @@ export class BatchWork implements JobWork, BatchCalls {
     await this.#run.parts.clock.delay(Math.max(1, Math.ceil(ms)), this.#woken.signal).catch(() => {});
   }
 
-  async bounded<Result>(
-    work: (signal: AbortSignal) => Promise<Result>,
-    withinMs: number = CALL_TIMEOUT_MS,
-  ): Promise<Result> {
+  bounded<Result>(work: (signal: AbortSignal) => Promise<Result>, withinMs: number = CALL_TIMEOUT_MS): Promise<Result> {
     const { parts, cut } = this.#run;
-    using limit = deadline(
-      parts.clock,
-      Math.min(withinMs, CALL_TIMEOUT_MS),
-      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
-    );
-    const both = AbortSignal.any([cut, limit.signal]);
-    return await orAborted(work(both), both);
+    return askStore({ clock: parts.clock, signal: cut }, work, Math.min(withinMs, CALL_TIMEOUT_MS));
   }
 }

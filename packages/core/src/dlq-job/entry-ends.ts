@@ -1,4 +1,4 @@
-import { BridgeError, type DeadLetterHead } from "@bridge/ports";
+import type { DeadLetterHead } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { DELETE_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { deleteDelivered } from "../dlq/delete-delivered.ts";
@@ -44,7 +44,6 @@ export class EntryEnds {
       case "back":
         return this.#back(lane, head, outcome);
       case "undeleted":
-        run.writes.failed(new BridgeError("UNAVAILABLE", outcome.why));
         this.#undeleted.set(head.id, lane);
         return lane.giveBack(head, outcome.why);
       case "pending":
@@ -56,7 +55,7 @@ export class EntryEnds {
       case "succeeded":
       case "skipped":
         // What is not there any more somebody was let delete.
-        run.writes.took();
+        run.waits.writes.took();
         book.count(outcome.kind, lane);
         if (outcome.kind === "succeeded") book.attempted(false);
     }

@@ -1,5 +1,5 @@
-import { BridgeError, type Clock, type DlqJobs, type StoredJob } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
+import type { Clock, DlqJobs, StoredJob } from "@bridge/ports";
+import { askStore } from "../dlq/ensure-marked.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Job, JobState } from "./job.ts";
 import { readJob, storedJob, unreadableJob } from "./job-document.ts";
@@ -12,8 +12,6 @@ export interface KeptJob {
   readonly isReadable: boolean;
 }
 
-/** One call of the store; one that takes longer has failed. */
-const CALL_TIMEOUT_MS = 10_000;
 /** Writers of one job are its owner, once a second, and operators. */
 const MAX_CONFLICTS = 20;
 
@@ -68,14 +66,8 @@ export class JobBook {
     throw new OperationError("conflict", "the job is being written by others all the time: try again");
   }
 
-  async #bounded<Result>(signal: AbortSignal, work: (bounded: AbortSignal) => Promise<Result>): Promise<Result> {
-    using limit = deadline(
-      this.#clock,
-      CALL_TIMEOUT_MS,
-      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
-    );
-    const bounded = AbortSignal.any([signal, limit.signal]);
-    return await orAborted(work(bounded), bounded);
+  #bounded<Result>(signal: AbortSignal, work: (bounded: AbortSignal) => Promise<Result>): Promise<Result> {
+    return askStore({ clock: this.#clock, signal }, work);
   }
 }
 

@@ -1,7 +1,11 @@
-import { BridgeError, type Clock } from "@bridge/ports";
+import type { Clock } from "@bridge/ports";
 import { Serial } from "@bridge/ports/internal";
 import type { Job } from "./job.ts";
 import type { JobBook, KeptJob } from "./job-book.ts";
+import { StoreWait } from "./store-wait.ts";
+
+/** A write of the document that takes longer is waited for. */
+const WRITE_MS = 500;
 
 export interface JobHoldOptions {
   readonly book: JobBook;
@@ -18,14 +22,14 @@ export interface JobHoldOptions {
  * when a write of the owner is refused.
  */
 export class JobHold {
+  /** For its document. */
+  readonly wait: StoreWait;
   readonly #options: JobHoldOptions;
   readonly #writes = new Serial();
   #job: Job;
   #revision: number;
   /** Monotonic milliseconds: when the write began that was the last to succeed. */
   #confirmedAt: number;
-  #failingSince: number | undefined;
-  #failure: BridgeError | undefined;
   #isLost = false;
 
   constructor(options: JobHoldOptions) {
@@ -33,6 +37,7 @@ export class JobHold {
     this.#job = options.kept.job;
     this.#revision = options.kept.revision;
     this.#confirmedAt = options.clock.monotonic();
+    this.wait = new StoreWait(options.clock);
   }
 
   get job(): Job {
@@ -48,26 +53,22 @@ export class JobHold {
     return this.#isLost;
   }
 
-  /** Whether nobody else can have taken it, and the last write of it succeeded. */
+  /** Whether nobody else can have taken it, and its store takes how far it is: what is done without that, whoever follows does not know. */
   get isSure(): boolean {
-    return this.sureForMs > 0;
+    return this.isStored && this.sureForMs > 0;
   }
 
-  /** For how long that is so, unless it is written again: what may not be done twice has to be over, or given up, by then. */
+  /** Whether the last write of it succeeded, and none is being waited for. */
+  get isStored(): boolean {
+    return this.wait.failure === undefined && this.wait.ms <= WRITE_MS;
+  }
+
+  /** For how long nobody else can have taken it, unless it is written again: what may not be done twice has to be over, or given up, by then. */
   get sureForMs(): number {
     const { clock, ttlMs } = this.#options;
-    if (this.#isLost || this.#failingSince !== undefined) return 0;
+    if (this.#isLost || this.wait.failure !== undefined) return 0;
     const ttl = ttlMs();
     return ttl === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.#confirmedAt + ttl - clock.monotonic());
-  }
-
-  /** For how long it could not be written, in milliseconds; 0 when it can. */
-  get failingMs(): number {
-    return this.#failingSince === undefined ? 0 : this.#options.clock.monotonic() - this.#failingSince;
-  }
-
-  get failure(): BridgeError | undefined {
-    return this.#failure;
   }
 
   /**
@@ -91,15 +92,14 @@ export class JobHold {
         const begunAt = clock.monotonic();
         const next = said(known);
         const job = this.#alive({ ...next, updatedAt: clock.now() });
-        if (await book.replace({ revision: this.#revision }, job, signal)) {
+        if (await this.wait.for(signal, () => book.replace({ revision: this.#revision }, job, signal))) {
           // While it was written, more may have come to be known.
           if (next !== known) this.#job = next;
           this.#revision++;
           this.#confirmedAt = begunAt;
-          this.#failingSince = undefined;
           return true;
         }
-        const kept = await book.get(job.id, signal);
+        const kept = await this.wait.for(signal, () => book.get(job.id, signal));
         if (kept?.isReadable !== true || kept.job.owner?.holder !== holder) {
           this.#isLost = true;
           return false;
@@ -107,10 +107,8 @@ export class JobHold {
         this.#revision = kept.revision;
         this.#job = { ...this.#job, settings: kept.job.settings, requested: kept.job.requested };
       }
-    } catch (thrown) {
-      if (signal.aborted) return false;
-      this.#failure = BridgeError.from(thrown);
-      this.#failingSince ??= clock.monotonic();
+    } catch {
+      // What waits for it says for how long.
     }
     return false;
   }

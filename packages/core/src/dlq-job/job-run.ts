@@ -7,12 +7,16 @@ import { moved, obeyed } from "./job-state.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobOutcome } from "./job-tallies.ts";
 import { Pace } from "./pace.ts";
-import { StoreWrites } from "./store-writes.ts";
+import { StoreWait } from "./store-wait.ts";
+import { type EntriesStore, type StoreWaits, watchedStore } from "./watched-store.ts";
 
 /** The document is written so often: it is the sign of life, too. */
 const BEAT_MS = 1_000;
-/** The store may take no writes for so long; then the job halts. */
+/** The store may take or tell nothing of what the job waits for for so long; then the job halts. */
 const STORE_PATIENCE_MS = 60_000;
+/** It says so by then. */
+const TOLD_AFTER_MS = 3_000;
+const SILENT = "it does not answer";
 const MAX_ERROR_LENGTH = 500;
 
 /** What is done for a job while it runs. */
@@ -39,11 +43,12 @@ export interface JobRunOptions {
 /** The owner of a job at work: until the job is over, stands still, cannot go on here, or somebody else has it. */
 export class JobRun {
   readonly parts: JobParts;
-  readonly store: JobsStore;
+  readonly store: EntriesStore;
   readonly hold: JobHold;
-  readonly writes: StoreWrites;
+  readonly waits: StoreWaits;
   /** Aborts when what is under way is to end. */
   readonly cut: AbortSignal;
+  readonly #opened: JobsStore;
   readonly #leaving: AbortSignal;
   readonly #work: JobWork;
   readonly #pace = new Pace();
@@ -53,9 +58,10 @@ export class JobRun {
   /** `leaving` aborts when nothing more is to begin, and `cut` when what is under way is to end, too. */
   constructor({ parts, store, hold, work }: JobRunOptions, leaving: AbortSignal, cut: AbortSignal) {
     this.parts = parts;
-    this.store = store;
     this.hold = hold;
-    this.writes = new StoreWrites(parts.clock);
+    this.waits = { reads: new StoreWait(parts.clock), writes: new StoreWait(parts.clock) };
+    this.store = watchedStore(store, this.waits);
+    this.#opened = store;
     this.cut = cut;
     this.#leaving = leaving;
     this.#work = work(this);
@@ -75,18 +81,17 @@ export class JobRun {
    */
   get goesOn(): boolean {
     const { job } = this.hold;
-    const isAtWork = (job.state === "running" || job.state === "undoing") && job.requested === undefined;
-    return isAtWork && !this.#leaving.aborted && this.isHeld;
+    return isAtWork(job) && job.requested === undefined && !this.#leaving.aborted && this.isHeld;
   }
 
   /** Whether what is said of the job is heard: nobody else has it, and its store is the one in use. */
   get isHeld(): boolean {
-    return !this.hold.isLost && this.parts.store() === this.store;
+    return !this.hold.isLost && this.parts.store() === this.#opened;
   }
 
   /** The job as it stands here, as long as its store does not take that. */
   get unwritten(): Job | undefined {
-    return this.hold.failingMs > 0 ? this.job : undefined;
+    return this.hold.isStored ? undefined : this.job;
   }
 
   /** Reads what somebody may have asked for. */
@@ -118,11 +123,26 @@ export class JobRun {
   }
 
   /** Once a second, whatever the work waits for. */
-  #haltIfNotWritable(): void {
-    const failing = [this.hold, this.writes].find(({ failingMs }) => failingMs > STORE_PATIENCE_MS);
-    if (failing === undefined) return;
+  #haltIfStoreIsAway(): void {
+    const wait = this.#storeWait;
+    if (wait === undefined || wait.ms <= STORE_PATIENCE_MS) return;
     const { step } = this.job;
-    this.halt({ why: "store", failed: step.failed, attempts: step.done }, failing.failure?.message);
+    this.halt({ why: "store", failed: step.failed, attempts: step.done }, wait.failure?.message ?? SILENT);
+  }
+
+  /** What it has waited for for so long that it is told. */
+  get #storeWait(): StoreWait | undefined {
+    const waits = [this.hold.wait, this.waits.writes, this.waits.reads];
+    const longest = waits.reduce((one, other) => (other.ms > one.ms ? other : one));
+    return longest.ms > TOLD_AFTER_MS ? longest : undefined;
+  }
+
+  /** The job as it stands, and why it does not go on. */
+  #current(): Job {
+    const job = this.#work.current();
+    if (!isAtWork(job)) return job;
+    const wait = this.#storeWait;
+    return { ...job, waitingFor: wait && `the DLQ store: ${wait.failure?.message ?? SILENT}` };
   }
 
   halt(verdict: HaltVerdict, error: string | undefined): void {
@@ -175,20 +195,22 @@ export class JobRun {
     const { clock } = this.parts;
     // What takes long keeps the sign of life from nobody.
     let beating: Promise<void> | undefined;
+    let saving: Promise<void> | undefined;
     for (;;) {
       await clock.delay(BEAT_MS, signal).catch(() => {});
-      if (signal.aborted) return beating;
+      if (signal.aborted) break;
       const pace = this.#pace.at(clock.monotonic(), doneOf(this.job.counts));
-      this.job = { ...this.#work.current(), pace };
+      this.job = { ...this.#current(), pace };
       beating ??= this.#work.beat?.().finally(() => (beating = undefined));
-      await this.#save();
-      this.#haltIfNotWritable();
+      saving ??= this.#save().finally(() => (saving = undefined));
+      this.#haltIfStoreIsAway();
     }
+    await Promise.all([beating, saving]);
   }
 
   async #save(): Promise<void> {
-    this.job = this.#work.current();
-    await this.hold.save(this.cut, () => this.#work.current());
+    this.job = this.#current();
+    await this.hold.save(this.cut, () => this.#current());
     this.#work.wake();
   }
 
@@ -204,16 +226,20 @@ export class JobRun {
     this.#isLeft = true;
     this.job = { ...this.#work.current(), inFlight: 0, pace: 0 };
     const last = (known: Job): Job => {
-      const { owner: _, ...job } = known;
+      const { owner: _, ...job } = isAtWork(known) ? { ...known, waitingFor: undefined } : known;
       return job.requested === undefined ? job : obeyed(job, job.requested, clock.now());
     };
     while (!this.hold.isLost) {
       if (await this.hold.save(new AbortController().signal, undefined, last)) return;
       // What nobody knows of it would be counted as gone: it is said until the store takes it.
-      if (this.cut.aborted || this.parts.store() !== this.store) return;
+      if (this.cut.aborted || this.parts.store() !== this.#opened) return;
       await clock.delay(BEAT_MS, this.cut).catch(() => {});
     }
   }
+}
+
+function isAtWork({ state }: Job): boolean {
+  return state === "running" || state === "undoing";
 }
 
 /** All is done: what was never met was gone by then. What was not counted exactly is as much as was met. */

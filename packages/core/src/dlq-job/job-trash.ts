@@ -2,7 +2,7 @@ import type { BatchCalls } from "./batch-work.ts";
 import type { JobRun } from "./job-run.ts";
 
 /** How often the trash is asked how much it has of the job, when it does not answer: without that, less is known. */
-const COUNT_TRIES = 3;
+const COUNT_TRIES = 2;
 
 /** What a purge has moved into the trash of its store. */
 export class JobTrash {

@@ -1,12 +1,16 @@
-import type { DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
-import type { JobsStore } from "./job-parts.ts";
+import type { Clock, DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
+import { askStore } from "../dlq/ensure-marked.ts";
+import type { EntriesStore } from "./watched-store.ts";
 
 const PAGE = { limit: 200, budget: 10_000 } as const;
+/** A page may have to look through many entries that are not of it. */
+const PAGE_TIMEOUT_MS = 20_000;
 /** Entries behind one that does not settle: further ones wait for it. */
 const MAX_SPAN = 10_000;
 
 export interface LaneReaderOptions {
-  readonly store: JobsStore;
+  readonly store: Pick<EntriesStore, "page">;
+  readonly clock: Clock;
   readonly query: DeadLetterQuery;
   readonly cursor: DeadLetterPosition | undefined;
   /** The last that belongs to it. */
@@ -86,8 +90,12 @@ export class LaneReader {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const { store, query, until } = this.#options;
-    const page = await store.page(query, { ...PAGE, order: "oldest", after: this.#next }, signal);
+    const { store, clock, query, until } = this.#options;
+    const page = await askStore(
+      { clock, signal },
+      (bound) => store.page(query, { ...PAGE, order: "oldest", after: this.#next }, bound),
+      PAGE_TIMEOUT_MS,
+    );
     const within = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
     this.#ahead.push(...within);
     this.#next = page.next;

@@ -48,6 +48,6 @@ export class Lanes {
 
 function laneOf(lane: JobLane, { job, store, parts }: JobRun): Lane {
   const query = { ...setQuery(job), routeId: lane.routeId };
-  const reader = new LaneReader({ store, query, cursor: lane.cursor, until: job.until });
+  const reader = new LaneReader({ store, clock: parts.clock, query, cursor: lane.cursor, until: job.until });
   return new Lane(lane, { reader, clock: parts.clock, standing: parts.standing });
 }

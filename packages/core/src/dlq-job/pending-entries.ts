@@ -1,4 +1,4 @@
-import { BridgeError, type DeadLetter, type DeadLetterHead } from "@bridge/ports";
+import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
 import type { FailedAhead } from "./failed-ahead.ts";
 import type { JobRun } from "./job-run.ts";
 import type { Lane } from "./lane.ts";
@@ -90,7 +90,6 @@ export class PendingEntries {
 
   #ended(id: string, outcome: ReplayOutcome, entry?: DeadLetter): void {
     const { run, book, failed, lanes } = this.#options;
-    if (outcome.kind === "undeleted") run.writes.failed(new BridgeError("UNAVAILABLE", outcome.why));
     const others = this.#ids.filter((other) => other !== id);
     const stays = outcome.kind === "pending" || outcome.kind === "back" || outcome.kind === "undeleted";
     // Others are looked at first the next time.
@@ -100,7 +99,7 @@ export class PendingEntries {
     const own = lanes.find(({ routeId }) => routeId === entry?.routeId);
     const lane = own ?? lanes[0];
     if (outcome.kind !== "failed") {
-      run.writes.took();
+      run.waits.writes.took();
       book.count(outcome.kind, lane);
       if (tells && outcome.kind === "succeeded") book.attempted(false);
       return;

@@ -7,12 +7,12 @@ const MARK_PATIENCE_MS = 5_000;
 
 /** What one entry is replayed with, while the job is this owner's. */
 export function replayContextOf(run: JobRun): ReplayContext {
-  const { parts, store, job, cut, writes } = run;
+  const { parts, store, job, cut, waits } = run;
   const { clock, logger, delivered } = parts;
   const given = new AbortController();
   let failingSince: number | undefined;
   const unmarked = (failure: BridgeError): void => {
-    writes.failed(failure);
+    waits.writes.failed(failure);
     failingSince ??= clock.monotonic();
     // It comes again when the job goes on, or belongs to nobody.
     if (!run.goesOn && clock.monotonic() - failingSince >= MARK_PATIENCE_MS) given.abort();
@@ -22,5 +22,5 @@ export function replayContextOf(run: JobRun): ReplayContext {
   const replay: ReplayContext["replay"] = (entry, signal, of) =>
     parts.replay(entry, signal, { ...of, mayBegin: isMine, unmarked });
   const signal = AbortSignal.any([cut, given.signal]);
-  return { clock, logger, replay, delivered, store, job, marked: () => writes.took(), unmarked, signal };
+  return { clock, logger, replay, delivered, store, job, marked: () => waits.writes.took(), unmarked, signal };
 }

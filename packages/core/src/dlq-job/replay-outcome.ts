@@ -4,7 +4,8 @@ import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import { askStore, ensureMarked, type MarkWatch } from "../dlq/ensure-marked.ts";
 import { failureIn, markOf, type ReplayFailure } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
-import type { JobParts, JobsStore } from "./job-parts.ts";
+import type { JobParts } from "./job-parts.ts";
+import type { EntriesStore } from "./watched-store.ts";
 
 /** What became of an entry in a try of a job. */
 export type ReplayOutcome =
@@ -26,7 +27,7 @@ export type ReplayOutcome =
 const UNDELETED: ReplayOutcome = { kind: "undeleted", why: "the DLQ store did not delete what was delivered" };
 
 export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered">, MarkWatch {
-  readonly store: JobsStore;
+  readonly store: EntriesStore;
   readonly job: Pick<Job, "id" | "attempt" | "bindingId" | "createdAt" | "query">;
   readonly signal: AbortSignal;
 }

@@ -1,9 +1,9 @@
-import { BridgeError, type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger } from "@bridge/ports";
+import { BridgeError, type Clock, type DeadLetter, type Logger } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { traceFields } from "../trace/trace-fields.ts";
-import { deletePatiently } from "./delete-delivered.ts";
+import { deletePatiently, type DeletingStore } from "./delete-delivered.ts";
 import type { DeliveredEntries } from "./delivered-entries.ts";
 
 /** What one attempt to redrive an entry came to. */
@@ -22,8 +22,7 @@ export type Attempted =
   | { readonly kind: "failed"; readonly error: BridgeError };
 
 export interface AttemptOptions {
-  /** A store that can delete. */
-  readonly store: DlqStore & { readonly admin: DlqAdmin };
+  readonly store: DeletingStore;
   readonly replay: (signal: AbortSignal) => Promise<InjectResult>;
   /** Shared by all redrives of this process: what is in it is deleted and not sent. */
   readonly delivered: DeliveredEntries;

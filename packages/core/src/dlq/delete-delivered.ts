@@ -3,7 +3,7 @@ import { orAborted } from "@bridge/ports/internal";
 import type { DeliveredEntries } from "./delivered-entries.ts";
 
 /** A store that can delete. */
-type DeletingStore = Pick<DlqStore, "get"> & { readonly admin: DlqAdmin };
+export type DeletingStore = Pick<DlqStore, "get"> & { readonly admin: Pick<DlqAdmin, "delete"> };
 
 /** Between two tries at a store that has no room for more writes. */
 const PAUSE_MS = 100;

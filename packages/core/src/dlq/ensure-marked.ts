@@ -22,12 +22,13 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** One call of a store, which has to answer in time. */
+/** One call of a store, which has to answer in time: within 10 s, unless it is said otherwise. */
 export async function askStore<Result>(
   { clock, signal }: Asking,
   work: (bound: AbortSignal) => Promise<Result>,
+  withinMs = STORE_TIMEOUT_MS,
 ): Promise<Result> {
-  using limit = deadline(clock, STORE_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
+  using limit = deadline(clock, withinMs, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
   const both = AbortSignal.any([signal, limit.signal]);
   return await orAborted(work(both), both);
 }

@@ -157,6 +157,6 @@ function canDelete(store: DlqStore): store is DeletingStore {
   return store.admin !== undefined;
 }
 
-function canMark(store: DeletingStore): store is RedriveEntryOptions["store"] {
+function canMark(store: DeletingStore): store is DeletingStore & Required<Pick<DlqStore, "marks">> {
   return store.marks !== undefined;
 }

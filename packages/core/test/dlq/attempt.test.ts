@@ -9,7 +9,9 @@ import { bound } from "../support/memory-bridge.ts";
 
 const entry = entryOf(1);
 
-async function attempting(changes: Partial<AttemptOptions> & { readonly remove?: DlqAdmin["delete"] } = {}) {
+async function attempting(
+  changes: Partial<Omit<AttemptOptions, "store">> & { readonly remove?: DlqAdmin["delete"] } = {},
+) {
   const inner = openMemoryDlq({ maxEntries: 10 });
   await inner.put(entry, bound());
   const store: DlqStore & { readonly admin: DlqAdmin } = {

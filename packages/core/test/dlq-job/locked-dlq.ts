@@ -1,0 +1,43 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError } from "@bridge/ports";
+import { BoundingClock } from "../support/bounding-clock.ts";
+import type { MemoryBridge } from "../support/memory-bridge.ts";
+import { fill, started } from "./job-bridge.ts";
+import { seenDlq } from "./seen-dlq.ts";
+
+/** What a table of a database is asked for. */
+export const TABLES = {
+  entries: ["get", "page", "put", "marks.mark", "admin.delete", "admin.trash.move", "admin.trash.restore"],
+  trash: ["admin.trash.move", "admin.trash.restore", "admin.trash.count"],
+  jobs: ["jobs.get", "jobs.put", "jobs.list"],
+} as const;
+
+/** A bridge over a store of which calls can be left without an answer, as if somebody had locked tables. */
+export interface LockedWorld {
+  readonly bridge: MemoryBridge;
+  lock(calls: Iterable<string>): void;
+  /** What was left without an answer comes to nothing. */
+  unlock(): void;
+}
+
+export async function lockedWorld(entries: number): Promise<LockedWorld> {
+  const clock = new BoundingClock();
+  const dlq = openMemoryDlq({ maxEntries: 100_000, clock });
+  const locked = new Set<string>();
+  const held: ((why: Error) => void)[] = [];
+  const store = seenDlq(dlq, (name) => {
+    return locked.has(name) ? new Promise<void>((_, reject) => held.push(reject)) : undefined;
+  });
+  const bridge = await started({ clock, dlq: store });
+  await fill(dlq, entries);
+  return {
+    bridge,
+    lock: (calls) => {
+      for (const call of calls) locked.add(call);
+    },
+    unlock: () => {
+      locked.clear();
+      for (const reject of held.splice(0)) reject(new BridgeError("TIMEOUT", "no answer in time"));
+    },
+  };
+}
