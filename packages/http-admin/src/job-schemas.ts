@@ -98,6 +98,12 @@ const jobFields = {
   undo_until: v.optional(time),
   attempt: v.pipe(count, v.description("Counts `retry_failed`, from 1.")),
   waiting_for: text,
+  warning: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("Its store does not take or tell it: what is shown, and asked of it, is not stored."),
+    ),
+  ),
   halted: v.optional(
     v.object({
       at: time,

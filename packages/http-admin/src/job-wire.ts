@@ -6,6 +6,10 @@ import type { InferOutput } from "valibot";
 import { filterToWire } from "./dlq-filter.ts";
 import type * as schemas from "./job-schemas.ts";
 
+/** Of a job that its store does not take or tell: what is asked of it is done, and may have to be asked for again. */
+const UNSTORED =
+  "the DLQ store does not take or tell the job: it stands like this at this instance, which obeys at once and stores what was asked when that can be; should it be killed before, ask again";
+
 export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummary> {
   const { state, startedAt, endedAt, undoWithinMs, undoUntil, halted } = job;
   return {
@@ -30,6 +34,7 @@ export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummar
     ...(undoUntil !== undefined && { undo_until: formatTimestamp(undoUntil) }),
     attempt: job.attempt,
     ...(job.waitingFor !== undefined && { waiting_for: job.waitingFor }),
+    ...(job.unstored === true && { warning: UNSTORED }),
     ...(halted !== undefined && { halted: { ...halted, at: formatTimestamp(halted.at) } }),
     progress: progressToWire(job),
   };

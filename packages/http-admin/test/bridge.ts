@@ -218,7 +218,13 @@ function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin
         marks: {
           mark: async (changes, signal) => (await pass("mark", signal), given(await marks?.mark(changes, signal))),
         },
-        ...(jobs !== undefined && { jobs }),
+        ...(jobs !== undefined && {
+          jobs: {
+            ...jobs,
+            get: async (id, signal) => (await pass("jobs.get", signal), jobs.get(id, signal)),
+            put: async (job, revision, signal) => (await pass("jobs.put", signal), jobs.put(job, revision, signal)),
+          },
+        }),
         admin: {
           ...(admin.trash !== undefined && { trash: admin.trash }),
           delete: async (ids, signal) => (await pass("delete", signal), admin.delete(ids, signal)),

@@ -55,6 +55,28 @@ const entries = (count: number) =>
   Array.from({ length: count }, (_, nth) => deadLetter(`e${nth}`, { failedAt: nth + 1 }));
 
 describe("operators 3: jobs over the admin server", () => {
+  it("interface 4.10.6: a job is shown and cancelled where it is worked on while its store takes and tells nothing of it, which is said", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, ...entries(50));
+    const { id } = await begun(admin, { ...REDRIVE, rate: 5, ramp: [] });
+    await expect.poll(async () => bodyOf(await admin.call("GET", `/dlq/jobs/${id}`)).progress.done).toBeGreaterThan(1);
+    admin.faults.store = (method) => {
+      if (method.startsWith("jobs.")) throw new BridgeError("CONNECTION_LOST", "the database is away");
+    };
+    const warning = expect.stringContaining("ask again") as string;
+    expect(await admin.call("GET", `/dlq/jobs/${id}`)).toMatchObject({
+      status: 200,
+      body: { state: "running", warning },
+    });
+    expect(await admin.call("POST", `/dlq/jobs/${id}/cancel`)).toMatchObject({
+      status: 202,
+      body: { requested: "cancel", warning },
+    });
+    expect(await admin.call("PATCH", `/dlq/jobs/${id}`, { rate: 1 })).toMatchObject({ status: 503 });
+    admin.faults.store = undefined;
+    expect(await until(admin, id, "cancelled")).not.toHaveProperty("warning");
+  });
+
   it("plans, starts and completes a redrive, and records each step", async () => {
     await using admin = await startAdmin();
     await keep(admin, ...entries(5));

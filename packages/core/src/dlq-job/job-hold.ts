@@ -1,7 +1,8 @@
 import type { Clock } from "@bridge/ports";
 import { Serial } from "@bridge/ports/internal";
-import type { Job } from "./job.ts";
+import type { Job, JobRequest } from "./job.ts";
 import type { JobBook, KeptJob } from "./job-book.ts";
+import { type Answer, called } from "./job-state.ts";
 import { StoreWait } from "./store-wait.ts";
 
 /** A write of the document that takes longer is waited for. */
@@ -30,6 +31,8 @@ export class JobHold {
   #revision: number;
   /** Monotonic milliseconds: when the write began that was the last to succeed. */
   #confirmedAt: number;
+  /** What was asked of it here and is not stored. */
+  #asked: JobRequest | undefined;
   #isLost = false;
 
   constructor(options: JobHoldOptions) {
@@ -51,6 +54,24 @@ export class JobHold {
   /** Somebody else has it, or it is gone: nothing more is to be done with it. */
   get isLost(): boolean {
     return this.#isLost;
+  }
+
+  /** Whether something was asked of it here that is not stored. */
+  get isAsked(): boolean {
+    return this.#asked !== undefined;
+  }
+
+  /** It was read like this: it may be another's by now. */
+  heard({ revision, job: { owner } }: KeptJob): void {
+    if (revision > this.#revision && owner !== undefined && owner.holder !== this.#options.holder) this.#isLost = true;
+  }
+
+  /** Asks it here: whoever works on it obeys at once, and it is stored when that can be. */
+  ask(request: JobRequest): Job | Answer {
+    const next = called(this.#job, request, this.#options.clock.now());
+    if (!("id" in next) || next === this.#job) return next;
+    this.#asked = request;
+    return (this.#job = next);
   }
 
   /** Whether nobody else can have taken it, and its store takes how far it is: what is done without that, whoever follows does not know. */
@@ -88,13 +109,15 @@ export class JobHold {
     const { book, holder, clock } = this.#options;
     try {
       while (!this.#isLost) {
+        const asked = this.#asked;
         const known = (this.#job = current());
         const begunAt = clock.monotonic();
         const next = said(known);
         const job = this.#alive({ ...next, updatedAt: clock.now() });
         if (await this.wait.for(signal, () => book.replace({ revision: this.#revision }, job, signal))) {
           // While it was written, more may have come to be known.
-          if (next !== known) this.#job = next;
+          if (this.#asked === asked) this.#asked = undefined;
+          if (next !== known) this.#job = this.#withAsked(next);
           this.#revision++;
           this.#confirmedAt = begunAt;
           return true;
@@ -105,12 +128,20 @@ export class JobHold {
           return false;
         }
         this.#revision = kept.revision;
-        this.#job = { ...this.#job, settings: kept.job.settings, requested: kept.job.requested };
+        this.#job = this.#withAsked({ ...this.#job, settings: kept.job.settings, requested: kept.job.requested });
       }
     } catch {
       // What waits for it says for how long.
     }
     return false;
+  }
+
+  /** What was asked here comes after what others have asked; where that leaves no room for it, it is dropped. */
+  #withAsked(job: Job): Job {
+    const next = this.#asked && called(job, this.#asked, this.#options.clock.now());
+    if (next !== undefined && "id" in next) return next;
+    this.#asked = undefined;
+    return job;
   }
 
   #alive({ owner, ...job }: Job): Job {

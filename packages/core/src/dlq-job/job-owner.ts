@@ -58,10 +58,20 @@ export class JobOwner {
   }
 
   /** A job that is worked on here, as it stands, as long as its store does not take that; else as `kept`. */
-  known(kept: Job): Job {
-    const { settings, requested, owner } = kept;
-    const here = owner?.holder === this.#parts.holder ? this.#runs.get(kept.id)?.run.unwritten : undefined;
-    return here === undefined ? kept : { ...here, settings, requested };
+  known(kept: KeptJob): Job {
+    const { job } = kept;
+    const hold = this.#runs.get(job.id)?.run.hold;
+    hold?.heard(kept);
+    const here = this.runOf(job.id);
+    if (here === undefined || here.hold.isStored || job.owner?.holder !== this.#parts.holder) return job;
+    const { settings, requested } = job;
+    return { ...here.unstored, settings, ...(!here.hold.isAsked && { requested }) };
+  }
+
+  /** Who works on it here. */
+  runOf(id: string): JobRun | undefined {
+    const run = this.#runs.get(id)?.run;
+    return run?.isHeld === true ? run : undefined;
   }
 
   /** Begins nothing more; resolves when every job is out of hand. What is under way ends by itself, or with {@link cut}. */

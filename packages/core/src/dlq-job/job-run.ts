@@ -1,22 +1,17 @@
 import { BridgeError } from "@bridge/ports";
 import { countGone } from "./count-gone.ts";
 import type { HaltVerdict } from "./halt.ts";
-import { doneOf, type Job } from "./job.ts";
+import { doneOf, type Job, type JobRequest } from "./job.ts";
 import type { JobHold } from "./job-hold.ts";
-import { moved, obeyed } from "./job-state.ts";
+import { type Answer, moved, obeyed } from "./job-state.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobOutcome } from "./job-tallies.ts";
 import { Pace } from "./pace.ts";
-import { StoreWait } from "./store-wait.ts";
-import { type EntriesStore, type StoreWaits, watchedStore } from "./watched-store.ts";
+import { StoreWaits } from "./store-waits.ts";
+import { type EntriesStore, watchedStore } from "./watched-store.ts";
 
 /** The document is written so often: it is the sign of life, too. */
 const BEAT_MS = 1_000;
-/** The store may take or tell nothing of what the job waits for for so long; then the job halts. */
-const STORE_PATIENCE_MS = 60_000;
-/** It says so by then. */
-const TOLD_AFTER_MS = 3_000;
-const SILENT = "it does not answer";
 const MAX_ERROR_LENGTH = 500;
 
 /** What is done for a job while it runs. */
@@ -59,7 +54,7 @@ export class JobRun {
   constructor({ parts, store, hold, work }: JobRunOptions, leaving: AbortSignal, cut: AbortSignal) {
     this.parts = parts;
     this.hold = hold;
-    this.waits = { reads: new StoreWait(parts.clock), writes: new StoreWait(parts.clock) };
+    this.waits = new StoreWaits(parts.clock, hold.wait);
     this.store = watchedStore(store, this.waits);
     this.#opened = store;
     this.cut = cut;
@@ -89,9 +84,17 @@ export class JobRun {
     return !this.hold.isLost && this.parts.store() === this.#opened;
   }
 
-  /** The job as it stands here, as long as its store does not take that. */
-  get unwritten(): Job | undefined {
-    return this.hold.isStored ? undefined : this.job;
+  /** The job as it stands here, which its store does not take or tell. */
+  get unstored(): Job {
+    return { ...(this.#isLeft ? this.job : this.#current()), unstored: true };
+  }
+
+  /** Asks the job, whose store does not take that: it is obeyed at once, and stored when it can be. */
+  ask(request: JobRequest): Job | Answer {
+    const next = this.hold.ask(request);
+    this.#work.wake();
+    this.look();
+    return "id" in next ? this.unstored : next;
   }
 
   /** Reads what somebody may have asked for. */
@@ -124,25 +127,15 @@ export class JobRun {
 
   /** Once a second, whatever the work waits for. */
   #haltIfStoreIsAway(): void {
-    const wait = this.#storeWait;
-    if (wait === undefined || wait.ms <= STORE_PATIENCE_MS) return;
+    const error = this.waits.haltError;
     const { step } = this.job;
-    this.halt({ why: "store", failed: step.failed, attempts: step.done }, wait.failure?.message ?? SILENT);
-  }
-
-  /** What it has waited for for so long that it is told. */
-  get #storeWait(): StoreWait | undefined {
-    const waits = [this.hold.wait, this.waits.writes, this.waits.reads];
-    const longest = waits.reduce((one, other) => (other.ms > one.ms ? other : one));
-    return longest.ms > TOLD_AFTER_MS ? longest : undefined;
+    if (error !== undefined) this.halt({ why: "store", failed: step.failed, attempts: step.done }, error);
   }
 
   /** The job as it stands, and why it does not go on. */
   #current(): Job {
     const job = this.#work.current();
-    if (!isAtWork(job)) return job;
-    const wait = this.#storeWait;
-    return { ...job, waitingFor: wait && `the DLQ store: ${wait.failure?.message ?? SILENT}` };
+    return isAtWork(job) ? { ...job, waitingFor: this.waits.why } : job;
   }
 
   halt(verdict: HaltVerdict, error: string | undefined): void {
@@ -230,7 +223,8 @@ export class JobRun {
       return job.requested === undefined ? job : obeyed(job, job.requested, clock.now());
     };
     while (!this.hold.isLost) {
-      if (await this.hold.save(new AbortController().signal, undefined, last)) return;
+      const isSaid = await this.hold.save(new AbortController().signal, undefined, last);
+      if (isSaid && !this.hold.isAsked) return;
       // What nobody knows of it would be counted as gone: it is said until the store takes it.
       if (this.cut.aborted || this.parts.store() !== this.#opened) return;
       await clock.delay(BEAT_MS, this.cut).catch(() => {});

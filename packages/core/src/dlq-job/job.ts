@@ -152,6 +152,8 @@ export interface Job {
   /** Of an undo: how many entries there were to be taken back, as it began. */
   readonly toRestore?: number | undefined;
   readonly errors: readonly ErrorGroup[];
+  /** Only of one that is shown: it stands like this at its owner here, whose store does not take or tell it. */
+  readonly unstored?: true | undefined;
 }
 
 export function isOver(state: JobState): boolean {

@@ -13,10 +13,11 @@ import { ACTIVE_STATES, ENDED_STATES, isOver, type Job, type JobRequest, type Jo
 import { JobBook } from "./job-book.ts";
 import { askedOf, jobIdOf, jobUnderKey } from "./job-key.ts";
 import type { JobOwner } from "./job-owner.ts";
+import { orHere } from "./or-here.ts";
 import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
 import { planJob } from "./job-planner.ts";
 import { JobRefusal } from "./job-refusal.ts";
-import { answerTo, called } from "./job-state.ts";
+import { type Answer, answerTo, called } from "./job-state.ts";
 import type { JobOrder, Jobs, JobsRequest, SettingsChange, StartRequest } from "./jobs.ts";
 import { asOf, isExpired } from "./plan-expiry.ts";
 import { countSet, type SetCount } from "./set-count.ts";
@@ -48,9 +49,12 @@ export class StoredJobs implements Jobs {
   }
 
   async get(id: string, signal: AbortSignal): Promise<Job> {
-    const kept = await this.#book().get(id, signal);
-    if (kept === undefined) throw notFound();
-    return this.#asOfNow(this.#owner.known(kept.job));
+    const asked = async (bound: AbortSignal): Promise<Job> => {
+      const kept = await this.#book().get(id, bound);
+      if (kept === undefined) throw notFound();
+      return this.#asOfNow(this.#owner.known(kept));
+    };
+    return orHere({ run: this.#owner.runOf(id), clock: this.#clock, signal }, asked, (run) => run.unstored);
   }
 
   async list(
@@ -59,7 +63,7 @@ export class StoredJobs implements Jobs {
   ): Promise<{ readonly jobs: readonly Job[]; readonly more: boolean }> {
     const kept = await this.#book().list(undefined, MAX_LISTED, signal);
     const found = kept
-      .map(({ job }) => this.#asOfNow(this.#owner.known(job)))
+      .map((job) => this.#asOfNow(this.#owner.known(job)))
       .filter(({ state }) => states === undefined || isIn(states, state));
     const behind = after === undefined ? found : found.filter((job) => isOlder(job, after));
     return { jobs: behind.slice(0, limit), more: behind.length > limit };
@@ -92,7 +96,17 @@ export class StoredJobs implements Jobs {
     });
   }
 
-  async ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+  ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+    // What is over is in its store, and in nobody's hands.
+    const run = request.call === "undo" ? undefined : this.#owner.runOf(id);
+    return orHere(
+      { run, clock: this.#clock, signal },
+      (bound) => this.#ask(id, request, bound),
+      (here) => notRefused(here.ask(request), here.job),
+    );
+  }
+
+  async #ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
     const isEmpty = request.call === "undo" && (await this.#hasNothingBack(id, signal));
     return this.#written(id, signal, (job) => {
       const next = this.#called(job, request);
@@ -169,9 +183,7 @@ export class StoredJobs implements Jobs {
   }
 
   #called(job: Job, request: JobRequest | { readonly call: "start" }): Job {
-    const next = called(job, request, this.#clock.now());
-    if ("id" in next) return next;
-    throw new JobRefusal("state", `the job is ${job.state}`);
+    return notRefused(called(job, request, this.#clock.now()), job);
   }
 
   #asOfNow(job: Job): Job {
@@ -191,6 +203,12 @@ export class StoredJobs implements Jobs {
     if (!holdsJobs(store)) throw new OperationError("not_found", "the DLQ store cannot do that");
     return store;
   }
+}
+
+/** @throws JobRefusal `state` */
+function notRefused(next: Job | Answer, { state }: Job): Job {
+  if ("id" in next) return next;
+  throw new JobRefusal("state", `the job is ${state}`);
 }
 
 function notFound(): OperationError {

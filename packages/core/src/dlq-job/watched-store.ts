@@ -1,6 +1,6 @@
 import type { DlqAdmin, DlqMarks, DlqStore, DlqTrash } from "@bridge/ports";
 import type { JobsStore } from "./job-parts.ts";
-import type { StoreWait } from "./store-wait.ts";
+import type { StoreWaits } from "./store-waits.ts";
 
 /** What the owner of a job does with its entries. */
 export interface EntriesStore extends Required<Pick<DlqStore, "get" | "page">> {
@@ -8,13 +8,6 @@ export interface EntriesStore extends Required<Pick<DlqStore, "get" | "page">> {
   readonly admin: Pick<DlqAdmin, "delete"> & {
     readonly trash?: Pick<DlqTrash, "move" | "restore" | "count"> | undefined;
   };
-}
-
-/** What a job waits for at its store. A store may have room for one of them and none for the others, or be locked in part. */
-export interface StoreWaits {
-  readonly reads: StoreWait;
-  /** Marks, deletions, the trash. */
-  readonly writes: StoreWait;
 }
 
 /** The store with each call of it watched, whatever kind of job makes it. */
