@@ -49,6 +49,8 @@ export class JobRun {
   readonly #pace = new Pace();
   /** What is said of the job is the last word. */
   #isLeft = false;
+  /** It is out of hand. */
+  #isOver = false;
 
   /** `leaving` aborts when nothing more is to begin, and `cut` when what is under way is to end, too. */
   constructor({ parts, store, hold, work }: JobRunOptions, leaving: AbortSignal, cut: AbortSignal) {
@@ -81,7 +83,7 @@ export class JobRun {
 
   /** Whether what is said of the job is heard: nobody else has it, and its store is the one in use. */
   get isHeld(): boolean {
-    return !this.hold.isLost && this.parts.store() === this.#opened;
+    return !this.#isOver && !this.hold.isLost && this.parts.store() === this.#opened;
   }
 
   /** The job as it stands here, which its store does not take or tell. */
@@ -224,11 +226,12 @@ export class JobRun {
     };
     while (!this.hold.isLost) {
       const isSaid = await this.hold.save(new AbortController().signal, undefined, last);
-      if (isSaid && !this.hold.isAsked) return;
+      if (isSaid && !this.hold.isAsked) break;
       // What nobody knows of it would be counted as gone: it is said until the store takes it.
-      if (this.cut.aborted || this.parts.store() !== this.#opened) return;
+      if (this.cut.aborted || this.parts.store() !== this.#opened) break;
       await clock.delay(BEAT_MS, this.cut).catch(() => {});
     }
+    this.#isOver = true;
   }
 }
 

@@ -7,15 +7,21 @@ const ANSWER_MS = 1_000;
 
 /** Asks the store for a job; one that is away keeps nobody from a job that is worked on here. */
 export async function orHere<Result>(
-  { run, clock, signal }: { readonly run: JobRun | undefined; readonly clock: Clock; readonly signal: AbortSignal },
+  {
+    runOf,
+    clock,
+    signal,
+  }: { readonly runOf: () => JobRun | undefined; readonly clock: Clock; readonly signal: AbortSignal },
   asked: (bound: AbortSignal) => Promise<Result>,
   here: (run: JobRun) => Result,
 ): Promise<Result> {
-  if (run === undefined) return asked(signal);
+  if (runOf() === undefined) return asked(signal);
   try {
     return await askStore({ clock, signal }, asked, ANSWER_MS);
   } catch (thrown) {
-    if (signal.aborted || !BridgeError.is(thrown) || !run.isHeld) throw thrown;
+    // It may be out of hand by now.
+    const run = runOf();
+    if (signal.aborted || !BridgeError.is(thrown) || run === undefined) throw thrown;
     return here(run);
   }
 }

@@ -54,7 +54,7 @@ export class StoredJobs implements Jobs {
       if (kept === undefined) throw notFound();
       return this.#asOfNow(this.#owner.known(kept));
     };
-    return orHere({ run: this.#owner.runOf(id), clock: this.#clock, signal }, asked, (run) => run.unstored);
+    return orHere({ runOf: () => this.#owner.runOf(id), clock: this.#clock, signal }, asked, (run) => run.unstored);
   }
 
   async list(
@@ -98,9 +98,9 @@ export class StoredJobs implements Jobs {
 
   ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
     // What is over is in its store, and in nobody's hands.
-    const run = request.call === "undo" ? undefined : this.#owner.runOf(id);
+    const runOf = () => (request.call === "undo" ? undefined : this.#owner.runOf(id));
     return orHere(
-      { run, clock: this.#clock, signal },
+      { runOf, clock: this.#clock, signal },
       (bound) => this.#ask(id, request, bound),
       (here) => notRefused(here.ask(request), here.job),
     );
