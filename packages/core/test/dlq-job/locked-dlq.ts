@@ -15,9 +15,9 @@ export const TABLES = {
 /** A bridge over a store of which calls can be left without an answer, as if somebody had locked tables. */
 export interface LockedWorld {
   readonly bridge: MemoryBridge;
-  lock(calls: Iterable<string>): void;
+  readonly lock: (calls: Iterable<string>) => void;
   /** What was left without an answer comes to nothing. */
-  unlock(): void;
+  readonly unlock: () => void;
 }
 
 export async function lockedWorld(entries: number): Promise<LockedWorld> {

@@ -77,7 +77,7 @@ describe("interface 2.16: a job halts when its store has answered nothing for a 
     const { admin } = dlq;
     const move: typeof admin.trash.move = async (ids, ...given) => {
       await clock.delay(ids.length > 10 ? STORE_MS : 15_000, given[2]);
-      return await admin.trash.move(ids, ...given);
+      return admin.trash.move(ids, ...given);
     };
     const bridge = await started({ clock, dlq: { ...dlq, admin: { ...admin, trash: { ...admin.trash, move } } } });
     await fill(dlq, 40);
