@@ -2,7 +2,7 @@ import type { DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
 import { deadline, orAborted, Slices } from "@bridge/ports/internal";
 import { doneOf, type Job } from "./job.ts";
 import type { JobRun } from "./job-run.ts";
-import type { JobsStore } from "./job-parts.ts";
+import type { EntriesStore } from "./watched-store.ts";
 import { isBehind } from "./lane-reader.ts";
 import { setQuery } from "./set-query.ts";
 
@@ -71,7 +71,7 @@ async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promi
 }
 
 async function* headsOf(
-  store: JobsStore,
+  store: Pick<EntriesStore, "page">,
   { query, cursor }: { readonly query: DeadLetterQuery; readonly cursor: DeadLetterPosition | undefined },
   until: DeadLetterPosition | undefined,
   signal: AbortSignal,
