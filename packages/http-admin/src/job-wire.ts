@@ -8,7 +8,7 @@ import type * as schemas from "./job-schemas.ts";
 
 /** Of a job that its store does not take or tell: what is asked of it is done, and may have to be asked for again. */
 const UNSTORED =
-  "the DLQ store does not take or tell the job: it stands like this at this instance, which obeys at once and stores what was asked when that can be; should it be killed before, ask again";
+  "the DLQ store does not take or tell the job: it stands like this at this instance, which obeys at once and stores what was asked when that can be; should it be killed, or another instance take the job over before, ask again";
 
 export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummary> {
   const { state, startedAt, endedAt, undoWithinMs, undoUntil, halted } = job;

@@ -84,6 +84,12 @@ export class JobHold {
     return this.wait.failure === undefined && this.wait.ms <= WRITE_MS;
   }
 
+  /** Whether another instance that reaches the store may have taken it over: its last sign of life is too old. */
+  get mayBeAnothers(): boolean {
+    const ttl = this.#options.ttlMs();
+    return this.#isLost || (ttl !== undefined && this.#options.clock.monotonic() >= this.#confirmedAt + ttl);
+  }
+
   /** For how long nobody else can have taken it, unless it is written again: what may not be done twice has to be over, or given up, by then. */
   get sureForMs(): number {
     const { clock, ttlMs } = this.#options;

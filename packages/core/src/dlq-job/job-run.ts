@@ -51,6 +51,8 @@ export class JobRun {
   #isLeft = false;
   /** It is out of hand. */
   #isOver = false;
+  /** Why it has halted, which is told once it is stored. */
+  #untold: HaltVerdict["why"] | undefined;
 
   /** `leaving` aborts when nothing more is to begin, and `cut` when what is under way is to end, too. */
   constructor({ parts, store, hold, work }: JobRunOptions, leaving: AbortSignal, cut: AbortSignal) {
@@ -141,16 +143,23 @@ export class JobRun {
   }
 
   halt(verdict: HaltVerdict, error: string | undefined): void {
-    const { clock, tallies, tell } = this.parts;
+    const { clock } = this.parts;
     // Whoever has asked it to stand still need not hear that it would have done so by itself.
     if (this.job.state !== "running" || this.job.requested !== undefined) return;
     const shown = error?.slice(0, MAX_ERROR_LENGTH);
     const halted = { at: clock.now(), ...verdict, ...(shown !== undefined && { error: shown }) };
     this.job = { ...moved(this.#work.current(), "halted", clock.now()), halted };
-    tallies.halted(verdict.why);
-    tell({ kind: "halted", job: this.job });
+    // While its store is away it may have gone on elsewhere.
+    if (this.hold.isStored) this.#tellHalted(verdict.why);
+    else this.#untold = verdict.why;
     void this.#save();
     this.#work.wake();
+  }
+
+  #tellHalted(why: HaltVerdict["why"]): void {
+    this.#untold = undefined;
+    this.parts.tallies.halted(why);
+    this.parts.tell({ kind: "halted", job: this.job });
   }
 
   /** It cannot go on here; whoever can takes it. */
@@ -212,7 +221,10 @@ export class JobRun {
   /** Whoever goes on with it by itself counts in the end what is missing; whoever looks at it as it stands still is to see that. */
   async #countGone(): Promise<void> {
     const { state, requested } = this.job;
-    if (requested !== undefined || state === "halted" || state === "waiting") await countGone(this);
+    if (requested === undefined && state !== "halted" && state !== "waiting") return;
+    // With what the work alone knows: a failure that is counted and not passed would be counted as left, too.
+    this.job = this.#work.current();
+    await countGone(this);
   }
 
   /** Gives the job out of hand, as it is then; what was asked for is carried out with that. */
@@ -226,6 +238,7 @@ export class JobRun {
     };
     while (!this.hold.isLost) {
       const isSaid = await this.hold.save(new AbortController().signal, undefined, last);
+      if (isSaid && this.#untold !== undefined) this.#tellHalted(this.#untold);
       if (isSaid && !this.hold.isAsked) break;
       // What nobody knows of it would be counted as gone: it is said until the store takes it.
       if (this.cut.aborted || this.parts.store() !== this.#opened) break;

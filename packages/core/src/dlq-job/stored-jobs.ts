@@ -97,8 +97,12 @@ export class StoredJobs implements Jobs {
   }
 
   ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
-    // What is over is in its store, and in nobody's hands.
-    const runOf = () => (request.call === "undo" ? undefined : this.#owner.runOf(id));
+    const runOf = () => {
+      // What is over is in its store, and in nobody's hands.
+      const run = request.call === "undo" ? undefined : this.#owner.runOf(id);
+      // What another instance works on by now would not hear it.
+      return run?.hold.mayBeAnothers === true ? undefined : run;
+    };
     return orHere(
       { runOf, clock: this.#clock, signal },
       (bound) => this.#ask(id, request, bound),

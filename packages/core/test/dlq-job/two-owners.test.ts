@@ -15,12 +15,13 @@ const shared = (config: BridgeConfig): BridgeConfig => ({
   stores: { ...config.stores, dlq: { type: "test", reach: "cluster", options: {} } },
 });
 
-/** A store as one of its instances sees it, whose word on jobs may be cut off. */
-function seen(dlq: DlqStore): { readonly store: DlqStore; isCut: boolean } {
+/** A store as one of its instances sees it, whose word on jobs may be cut off, or all of it. */
+function seen(dlq: DlqStore): { readonly store: DlqStore; isCut: boolean; isGone: boolean } {
   const view = {
     isCut: false,
+    isGone: false,
     store: seenDlq(dlq, (name) => {
-      if (view.isCut && name === "jobs.put") throw new BridgeError("CONNECTION_LOST", "cut off");
+      if (view.isGone || (view.isCut && name === "jobs.put")) throw new BridgeError("CONNECTION_LOST", "cut off");
     }),
   };
   return view;
@@ -59,6 +60,27 @@ test("operators 3.5.3: an owner that is not heard of for lease_ttl loses its job
   expect(await stored(dlq)).toEqual([]);
   await first.supervisor.shutdown();
   await second.supervisor.shutdown();
+});
+
+test("spec 4.10.6: an owner that is cut off takes no orders once another may have its job, and tells nobody of it", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  const one = seen(dlq);
+  const first = await started({ clock, dlq: one.store, config: shared, instanceId: "plant-a" });
+  await fill(dlq, 600);
+  const job = await begun(first, { settings: { ...AT_ONCE, rate: 2 } });
+  await until(first, job.id, ({ counts }) => counts.succeeded > 2);
+  one.isGone = true;
+  await clock.advance(5_000);
+  expect(await first.supervisor.jobs().get(job.id, bound())).toMatchObject({ unstored: true });
+  await clock.advance(20_000);
+  await expect(first.supervisor.jobs().ask(job.id, { call: "pause" }, bound())).rejects.toMatchObject({
+    message: "cut off",
+  });
+  await clock.advance(60_000);
+  const halts = first.supervisor.stats().jobs.halts.filter(({ count }) => count > 0);
+  expect(halts).toEqual([]);
+  await first.supervisor.shutdown();
 });
 
 const TTL_MS = 20_000;

@@ -1,10 +1,10 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type DlqStore } from "@bridge/ports";
+import { BridgeError, type DlqStore, type Processor } from "@bridge/ports";
 import { expect, test } from "vitest";
 import type { Job, JobCall } from "../../src/dlq-job/job.ts";
 import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
+import { bound, type MemoryBridge, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
 
@@ -93,4 +93,46 @@ test("spec 4.10.6: a redrive that waits since its owner was killed is counted be
   await asks(bridge, id, "cancel");
   expect(await sumsOf(await until(bridge, id, "cancelled"), dlq)).toEqual(RIGHT);
   await bridge.supervisor.shutdown();
+});
+
+test("spec 4.10.6: so it is when some fail after it was asked to stand still", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
+  let isBegun = false;
+  const picky: Processor = {
+    async process(envelope) {
+      if (Number(envelope.subject.slice(1)) % 7 !== 0) return { kind: "pass", envelope };
+      // A plan takes each through it, too.
+      if (isBegun) await clock.delay(1_500, bound());
+      throw refusal;
+    },
+  };
+  let [isDoomed, isDead] = [false, false];
+  const store = seenDlq(dlq, (name) => {
+    isDead ||= isDoomed && name === "jobs.put";
+    if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+  });
+  const options = { clock, processors: [picky] };
+  const first = await started({ ...options, dlq: store });
+  await fill(dlq, COUNT);
+  const settings = {
+    ...AT_ONCE,
+    rate: 40,
+    concurrency: 16,
+    halt: { ...AT_ONCE.halt, failureRatio: 1, consecutive: 0 },
+  };
+  const { id } = await begun(first, { settings });
+  isBegun = true;
+  await until(first, id, ({ counts }) => counts.succeeded > 20);
+  isDoomed = true;
+  await clock.until(() => isDead);
+  const second = await started({ ...options, dlq: seenDlq(dlq, () => {}) });
+  await until(second, id, ({ counts }) => counts.succeeded > 60);
+  await asks(second, id, "pause");
+  const paused = await until(second, id, "paused");
+  const { done, remaining } = progressOf(paused);
+  const left = (await dlq.page({}, { limit: 1_000, budget: 10_000, order: "oldest" }, bound())).entries;
+  expect(done + remaining).toBe(COUNT);
+  expect(left.length).toBe(remaining + paused.counts.failed);
+  await second.supervisor.shutdown();
 });
