@@ -90,8 +90,7 @@ export {
   type StoreView,
 } from "./view/bridge-view.ts";
 export { PROGRESS, type Progress } from "./view/progress.ts";
-export type { TappedLeg, TappedMessage } from "./tap/settled-message.ts";
-export type { Tap, TapOptions, TappedBatch } from "./tap/tap.ts";
+export { type Tap, type TapOptions, type TappedBatch, type TappedLeg, type TappedMessage } from "./tap/tap.ts";
 export { Veils } from "./veils.ts";
 export { veiledFields } from "./veiled-logger.ts";
 export {

@@ -56,7 +56,6 @@ export const tailedLost = v.object({
 
 /** Looking on while a route settles messages. */
 export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminEndpoint {
-  const shown = new ShownMessages(redaction);
   return endpoint({
     method: "GET",
     path: "/api/v1/admin/routes/{routeID}/tail",
@@ -88,10 +87,9 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
           [told.shown, told.lost] = [tap.shown, tap.lost];
           if (batch === undefined) return;
           if (batch.lost > 0) lost(batch.lost);
-          yield eventsOf(batch, (message) => shown.to(caller, message));
+          yield eventsOf(batch, (message) => tailedToWire(message, caller, redaction));
         }
       },
-      isShared: true,
       ended: () => ({ ...told, seconds: Math.round((bridge.clock.monotonic() - began) / 1_000) }),
     });
     return { status: 200, body };
@@ -104,34 +102,14 @@ function eventsOf({ messages, lost }: TappedBatch, toWire: (message: TappedMessa
   return events;
 }
 
-type Shown = v.InferOutput<typeof tailedMessage>;
-
-/** What callers see of messages: one object for all who may see as much, so that it is made once for those who look at the same. */
-class ShownMessages {
-  readonly #redaction: Redaction;
-  readonly #shown = new WeakMap<TappedMessage, Map<string, Shown>>();
-
-  constructor(redaction: Redaction) {
-    this.#redaction = redaction;
-  }
-
-  to(caller: Caller, message: TappedMessage): Shown {
-    const { permissions } = caller;
-    const sight = SIGHT.filter((permission) => permissions.includes(permission)).join();
-    let shown = this.#shown.get(message);
-    if (shown === undefined) this.#shown.set(message, (shown = new Map<string, Shown>()));
-    let wire = shown.get(sight);
-    if (wire === undefined) shown.set(sight, (wire = tailedToWire(message, caller, this.#redaction)));
-    return wire;
-  }
-}
-
-/** What decides how much of a message somebody sees. */
-const SIGHT = ["payload.read", "payload.raw"] as const;
 const NOTHING = new Uint8Array();
 
 /** What is only a part of JSON cannot be looked through, and is hidden whole from those who may not see all of it. */
-function tailedToWire(message: TappedMessage, caller: Caller, redaction: Redaction): Shown {
+function tailedToWire(
+  message: TappedMessage,
+  caller: Caller,
+  redaction: Redaction,
+): v.InferOutput<typeof tailedMessage> {
   const { payload: tapped = NOTHING, headers } = message;
   const { payload, headers: values, redacted } = redaction.show({ headers, payload: tapped }, caller);
   const seesValues = caller.permissions.includes("payload.read");

@@ -21,8 +21,6 @@ export interface EventStreamOptions {
   readonly events: (signal: AbortSignal, lost: (count: number) => void) => AsyncIterable<readonly StreamEvent[]>;
   /** What the audit record says, which is then written when the stream has ended. Default: it is written as it begins. */
   readonly ended?: () => Detail;
-  /** Whether other streams have events with the same objects, which nobody changes: they are made JSON once then. Default: no. */
-  readonly isShared?: boolean;
 }
 
 /** The body of an answer that goes on: events, one after another, as `text/event-stream`. */
@@ -30,13 +28,11 @@ export class EventStream extends StreamBody {
   /** A comment line, so that no proxy takes the connection for an idle one. */
   readonly sign = COMMENT;
   readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
-  readonly isShared: boolean;
   readonly #events: EventStreamOptions["events"];
 
-  constructor({ events, ended, isShared = false }: EventStreamOptions) {
+  constructor({ events, ended }: EventStreamOptions) {
     super();
     this.#events = events;
-    this.isShared = isShared;
     this.ended = ended && (() => ({ detail: ended() }));
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "@bridge/ports";
-import { jsonInSlices, jsonLinesInSlices, Slices } from "@bridge/ports/internal";
+import { jsonLinesInSlices, Slices } from "@bridge/ports/internal";
 import type { StreamBody } from "./stream-body.ts";
 
 /** After so much silence there is a sign of life. */
@@ -28,8 +28,6 @@ export interface OpenStreamOptions {
   readonly barred: () => StreamEnd | undefined;
   /** Stands between what has happened and what is shown. */
   readonly shown: (data: object, slices: Slices) => Promise<object>;
-  /** What streams that are shown the same objects have made JSON. */
-  readonly made: WeakMap<object, Promise<Uint8Array>>;
   /** What carries it to its client. Absent on a carrier that is not ours. */
   readonly carrier: StreamCarrier | undefined;
   /** So many of its events are not shown. */
@@ -150,28 +148,11 @@ export class OpenStream {
   }
 
   async #show(data: readonly object[], end: string): Promise<Uint8Array> {
-    const { clock, shown, stream } = this.#options;
+    const { clock, shown } = this.#options;
     const slices = new Slices(clock);
-    if (stream.isShared) return this.#showShared(data, end, slices);
     const through: object[] = [];
     for (const one of data) through.push(await shown(one, slices));
     return jsonLinesInSlices(through, end, slices);
-  }
-
-  async #showShared(data: readonly object[], end: string, slices: Slices): Promise<Uint8Array> {
-    const { made } = this.#options;
-    const endBytes = Buffer.from(end);
-    const parts: Uint8Array[] = [];
-    for (const one of data) {
-      let json = made.get(one);
-      if (json === undefined) made.set(one, (json = this.#jsonOf(one, slices)));
-      parts.push(await json, endBytes);
-    }
-    return Buffer.concat(parts);
-  }
-
-  async #jsonOf(data: object, slices: Slices): Promise<Uint8Array> {
-    return jsonInSlices(await this.#options.shown(data, slices), slices);
   }
 
   #send(bytes: Uint8Array): void {

@@ -10,8 +10,6 @@ export abstract class StreamBody {
   abstract readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
   /** What goes out at once, so that the head of the answer leaves, and after silence. Absent: nothing does. */
   abstract readonly sign: Uint8Array | undefined;
-  /** Whether other streams of the server are shown the same objects, which are made JSON once then. */
-  abstract readonly isShared: boolean;
   /** The last bytes; `undefined`: there are none, and one that is not over is cut, so that nobody takes it for whole. */
   abstract bye(why: StreamEnd): Uint8Array | undefined;
   /**

@@ -59,7 +59,6 @@ export class StreamGrant implements Disposable {
       stream,
       clock: this.#clock,
       closing: carried.closing,
-      made: streams.made,
       carrier: streamCarrier(carried.outgoing, this.#clock),
       barred: () => this.#barred(),
       shown: async (data, slices) => {

@@ -21,8 +21,6 @@ export interface StreamCount {
 
 /** The streams of one server. They cost nothing while there is none. */
 export class Streams {
-  /** What several of them are shown, as JSON. */
-  readonly made = new WeakMap<object, Promise<Uint8Array>>();
   readonly #clock: Clock;
   readonly #places = new Set<StreamPlace>();
   readonly #open = new Set<OpenStream>();

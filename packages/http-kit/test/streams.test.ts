@@ -110,22 +110,6 @@ describe("operators 6.1: streams", () => {
     expect(await events.next()).toMatchObject({ value: { event: "tick", data: { n: 2 } } });
   });
 
-  it.each([true, false])(
-    "make an object that all of them are shown JSON once where that is so: %s",
-    async (isShared) => {
-      const ticks = new Ticks();
-      const stream = () => new EventStream({ events: (signal) => ticks.events(signal), isShared });
-      await using server = await tickServer({ stream });
-      const streams = [serverEvents(await server.call(PATH)), serverEvents(await server.call(PATH))];
-      const coming = streams.map((events) => events.next());
-      await vi.waitFor(() => expect(ticks.asked).toBe(2), PATIENCE);
-      const toJSON = vi.fn<() => object>(() => ({ n: 1 }));
-      ticks.send({ toJSON });
-      for (const next of coming) expect(await next).toMatchObject({ value: { event: "tick", data: { n: 1 } } });
-      expect(toJSON).toHaveBeenCalledTimes(isShared ? 1 : 2);
-    },
-  );
-
   it("cost nothing before somebody takes them: HEAD opens none, and counts as none", async () => {
     await using server = await tickServer();
     const answer = await server.call(PATH, { method: "HEAD", headers: { "X-API-Key": KEY } });

@@ -4,7 +4,7 @@ import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Term } from "../lease/term.ts";
 import { stopped } from "../stopped.ts";
-import type { TappedLeg } from "../tap/settled-message.ts";
+import type { TappedLeg } from "../tap/tap.ts";
 import type { Target } from "./route-parts.ts";
 
 /** Where a message is on its way to. */

@@ -1,6 +1,5 @@
-import type { Clock } from "@bridge/ports";
+import type { Clock, Envelope, MessageHeaders } from "@bridge/ports";
 import type { LegOutcome } from "../route/outcome.ts";
-import type { PayloadShown, SettledMessage, TappedMessage } from "./settled-message.ts";
 
 /** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
 const KEPT_MESSAGES = 200;
@@ -12,6 +11,8 @@ const KEPT_BYTES = 2 * 1_048_576;
 const GATHER_MS = 50;
 /** How often whoever looks is told what they have not seen, at most. */
 const TELL_LOST_MS = 1_000;
+/** Of a payload, by how much of it is to be seen. */
+const PAYLOAD_BYTES = { none: 0, preview: 1_024, full: 65_536 } as const;
 
 export interface TapOptions {
   /** One message in so many. Default: 1. */
@@ -21,10 +22,44 @@ export interface TapOptions {
   /** After which it ends, in milliseconds. Default: 5 minutes. */
   readonly durationMs?: number | undefined;
   /** How much of payloads is copied: nothing, the first KiB, the first 64 KiB. Default: nothing. */
-  readonly payload?: PayloadShown | undefined;
+  readonly payload?: keyof typeof PAYLOAD_BYTES | undefined;
   /** Only messages that have ended so. */
   readonly outcome?: LegOutcome["disposition"] | undefined;
   readonly subjectPrefix?: string | undefined;
+}
+
+/** What became of a message for one binding. */
+export interface TappedLeg {
+  readonly bindingId: string;
+  readonly outcome: LegOutcome["disposition"];
+  /** Sends that were charged, those before the message came here included; 0 when none was tried here. */
+  readonly attempts: number;
+  /** From its receipt, in milliseconds. */
+  readonly ms: number;
+}
+
+/** A message that has been settled. */
+export interface SettledMessage {
+  readonly received: Envelope;
+  readonly outcome: LegOutcome["disposition"];
+  readonly legs: readonly TappedLeg[];
+  readonly ms: number;
+}
+
+/** What is shown of it: a copy, so that nothing of what was received is kept. */
+export interface TappedMessage {
+  /** Epoch milliseconds: when it was settled. */
+  readonly at: number;
+  readonly envelopeId: string;
+  readonly subject: string;
+  readonly contentType: string;
+  readonly headers: MessageHeaders;
+  readonly payloadBytes: number;
+  /** Absent unless payloads are to be seen. */
+  readonly payload?: Uint8Array;
+  readonly outcome: LegOutcome["disposition"];
+  readonly legs: readonly TappedLeg[];
+  readonly ms: number;
 }
 
 /** What has come since the last time. */
@@ -37,7 +72,7 @@ export interface TappedBatch {
 interface WholeTapOptions extends Pick<TapOptions, "outcome" | "subjectPrefix"> {
   readonly sample: number;
   readonly rate: number;
-  readonly payload: PayloadShown;
+  readonly payload: keyof typeof PAYLOAD_BYTES;
 }
 
 /** Somebody who looks at what a route settles. The route waits for nothing here, and what there is no room for is counted. */
@@ -75,15 +110,13 @@ export class Tap implements Disposable {
 
   /** A message of the route was settled, at `now` in monotonic milliseconds. */
   settled(message: SettledMessage, now: number): void {
-    const { sample, outcome, subjectPrefix = "", payload } = this.#options;
-    const { settled } = message;
-    if (outcome !== undefined && settled.outcome !== outcome) return;
-    if (!settled.received.subject.startsWith(subjectPrefix)) return;
+    const { sample, outcome, subjectPrefix = "" } = this.#options;
+    if (outcome !== undefined && message.outcome !== outcome) return;
+    if (!message.received.subject.startsWith(subjectPrefix)) return;
     if (this.#seen++ % sample !== 0) return;
-    if (this.#hasRoom(message, now)) {
+    if (this.#hasRoom(message.received, now)) {
       this.#tokens--;
-      this.#keptBytes += message.sizeOf(payload);
-      this.#kept.push(message.copy(payload));
+      this.#keep(message);
     } else {
       this.#lost++;
       this.lost++;
@@ -123,12 +156,34 @@ export class Tap implements Disposable {
     return this.#endsAt - this.#clock.monotonic();
   }
 
-  #hasRoom(message: SettledMessage, now: number): boolean {
-    const { rate, payload } = this.#options;
+  #hasRoom({ headers, payload }: Envelope, now: number): boolean {
+    const { rate } = this.#options;
     this.#tokens = Math.min(rate, this.#tokens + ((now - this.#filledAt) / 1_000) * rate);
     this.#filledAt = now;
     if (this.#tokens < 1 || this.#kept.length >= KEPT_MESSAGES) return false;
-    return this.#keptBytes + message.sizeOf(payload) <= KEPT_BYTES;
+    return this.#keptBytes + sizeOf(headers) + this.#copied(payload) <= KEPT_BYTES;
+  }
+
+  #copied(payload: Uint8Array): number {
+    return Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
+  }
+
+  #keep({ received, outcome, legs, ms }: SettledMessage): void {
+    const { id, subject, contentType, headers, payload } = received;
+    const copied = this.#copied(payload);
+    this.#keptBytes += sizeOf(headers) + copied;
+    this.#kept.push({
+      at: this.#clock.now(),
+      envelopeId: id,
+      subject,
+      contentType,
+      headers,
+      payloadBytes: payload.length,
+      ...(this.#options.payload !== "none" && { payload: payload.slice(0, copied) }),
+      outcome,
+      legs,
+      ms,
+    });
   }
 
   /** Resolves when there is something to be said, or it is over. */
@@ -163,4 +218,11 @@ export class Tap implements Disposable {
     }
     return { messages, lost };
   }
+}
+
+/** In UTF-16 code units. */
+function sizeOf(headers: MessageHeaders): number {
+  let size = 0;
+  for (const [name, value] of Object.entries(headers)) size += name.length + value.length;
+  return size;
 }

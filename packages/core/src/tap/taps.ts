@@ -1,7 +1,6 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { Clock } from "@bridge/ports";
-import { type Settled, SettledMessage } from "./settled-message.ts";
-import { Tap, type TapOptions } from "./tap.ts";
+import { type SettledMessage, Tap, type TapOptions } from "./tap.ts";
 
 /** Those who look at one route. */
 export class RouteTaps {
@@ -25,8 +24,7 @@ export class RouteTaps {
   }
 
   /** A message was settled, at `now` in monotonic milliseconds. */
-  settled(settled: Settled, now: number): void {
-    const message = new SettledMessage(settled, this.#clock.now());
+  settled(message: SettledMessage, now: number): void {
     for (const tap of this.#taps) tap.settled(message, now);
   }
 

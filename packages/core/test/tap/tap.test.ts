@@ -1,8 +1,7 @@
 import type { Envelope } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, it } from "vitest";
-import type { Settled } from "../../src/tap/settled-message.ts";
-import type { TapOptions } from "../../src/tap/tap.ts";
+import type { SettledMessage, TapOptions } from "../../src/tap/tap.ts";
 import { RouteTaps, Taps } from "../../src/tap/taps.ts";
 
 function envelope(id: string, changes: Partial<Envelope> = {}): Envelope {
@@ -28,7 +27,7 @@ function watched(options: TapOptions = {}) {
     clock,
     taps,
     tap,
-    settle: (count: number, changes: Partial<Envelope> = {}, outcome: Settled["outcome"] = "delivered") => {
+    settle: (count: number, changes: Partial<Envelope> = {}, outcome: SettledMessage["outcome"] = "delivered") => {
       for (let more = 0; more < count; more++)
         taps.settled({ received: envelope(`m-${n++}`, changes), outcome, legs: [], ms: 1 }, clock.monotonic());
     },
@@ -60,17 +59,6 @@ describe("operators 6.3: what a route shows", () => {
     settle(1_000);
     expect((await taken())?.messages).toHaveLength(200);
     expect([tap.shown, tap.lost]).toEqual([200, 800]);
-  });
-
-  it("is one copy for all who are shown as much of payloads", async () => {
-    const { clock, taps, settle } = watched();
-    const looks = (["none", "full", "full", "preview"] as const).map((payload) => taps.open({ payload }));
-    settle(1, { payload: new Uint8Array(2_000) });
-    const taking = Promise.all(looks.map((look) => look.next(new AbortController().signal)));
-    await clock.pass(50);
-    const [none, full, other, preview] = (await taking).map((batch) => batch?.messages[0]);
-    expect([none?.payload?.length, full?.payload?.length, preview?.payload?.length]).toEqual([undefined, 2_000, 1_024]);
-    expect(other).toBe(full);
   });
 
   it("is at most 2 MiB of headers and payloads", async () => {
