@@ -101,7 +101,7 @@ export class DirectHold implements Handover {
           continue;
         }
         hasTurn = false;
-        if (attempts === undefined && this.#hasLeft(work)) {
+        if (this.#hasLeft(work)) {
           // The turns of many who have left would keep who is there from theirs.
           rate.giveBack();
           work.cancel();

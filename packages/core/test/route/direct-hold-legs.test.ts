@@ -166,6 +166,23 @@ test("what has been sent stays when its caller leaves: to the other targets, and
   expect(await handed).toMatchObject({ disposition: "delivered" });
 });
 
+test("a caller who leaves before anything was sent is waited for at no other target, either", async () => {
+  const { clock, sender, target, hold, work, leave } = stage();
+  const slow: Target = { ...target, bindingId: "slow", rate: new RateLimiter(clock) };
+  for (const [{ rate }, messagesPerSecond] of [
+    [target, 1],
+    [slow, 0.01],
+  ] as const) {
+    rate.limit = { messagesPerSecond, burst: 1 };
+    await rate.take(never);
+  }
+  let ended: string | undefined;
+  void hold.handOn(work, [target, slow]).then(({ disposition }) => (ended = disposition));
+  leave();
+  await clock.advance(1_100);
+  expect([ended, sender.sends]).toEqual(["abandoned", []]);
+});
+
 test("a source that fails when it is asked whether a delivery is wanted still is told of in the log, and it is sent", async () => {
   const { clock, sender, target, hold, work, workOf, lines } = stage();
   target.rate.limit = { messagesPerSecond: 1, burst: 1 };
