@@ -2,6 +2,7 @@ import {
   type ConfigPlace,
   describeConfigProbations,
   describeConfigStaging,
+  describeConfigStore,
   describeDlqParts,
   describeDlqStore,
   describeLeaseStore,
@@ -20,6 +21,7 @@ import { Trace } from "../src/trace.ts";
 import { muteAuditor } from "./support/mute-auditor.ts";
 
 const OWN_TIME = "its time is its own";
+const NOT_READ_ONLY = "nobody here may only read";
 const UNCHANGED = "nobody can change what is in the memory of a process";
 
 /** A world whose time passes while somebody waits for an answer, and otherwise when it is told to. */
@@ -126,11 +128,12 @@ for (const shared of [true, false]) {
 }
 
 /** A document in a world of its own. */
-function placeOf(shared: boolean, document: Readonly<Record<string, unknown>> = {}): ConfigPlace {
+function placeOf(shared: boolean, document?: Readonly<Record<string, unknown>>): ConfigPlace {
   own = world();
   const { time, patient } = own;
   const kept = new KeptDocument({ ...own, habits: { latencyMs: 1, shared }, document: { bridge: { id: "any" } } });
-  kept.held.replace(document);
+  if (document === undefined) kept.away = "missing";
+  else kept.held.replace(document);
   const open = async () => {
     const by = owner();
     const clock = new InstanceClock({ time, owner: by, epoch: 0, rate: 1, phase: () => 0 });
@@ -142,7 +145,7 @@ function placeOf(shared: boolean, document: Readonly<Record<string, unknown>> = 
     store: patient(documentStore(kept, by, clock)),
     second: open,
     reopen: open,
-    content: async () => JSON.stringify(kept.stored.document),
+    content: async () => (kept.away === "missing" ? undefined : JSON.stringify(kept.stored.document)),
     replace: async (next) => {
       kept.away = undefined;
       kept.held.replace(next);
@@ -153,8 +156,13 @@ function placeOf(shared: boolean, document: Readonly<Record<string, unknown>> = 
   };
 }
 
+for (const shared of [true, false])
+  describeConfigStore(`of the simulation, ${shared ? "a table" : "a file"}`, {
+    open: async (document) => placeOf(shared, document),
+    except: { "a read-only document says so, and stays as it is": NOT_READ_ONLY },
+  });
 describeConfigProbations("of the simulation, a file", { open: async (document) => placeOf(false, document) });
 describeConfigStaging("of the simulation, a table", {
   open: async (document) => placeOf(true, document),
-  except: { "a read-only document cannot be staged over": "nobody here may only read" },
+  except: { "a read-only document cannot be staged over": NOT_READ_ONLY },
 });

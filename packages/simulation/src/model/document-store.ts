@@ -5,12 +5,12 @@ import {
   type ConfigChange,
   type ConfigStaging,
   type ConfigStore,
-  type StagedConfig,
   type StoredConfig,
 } from "@bridge/ports";
 import { deadline, jsonConfigTexts } from "@bridge/ports/internal";
 import type { Owner } from "../time/virtual-time.ts";
 import { NEVER } from "./dlq-parts.ts";
+import { DocumentSight, type Watched } from "./document-sight.ts";
 import { fileProbations } from "./file-probations.ts";
 import type { KeptDocument } from "./kept-document.ts";
 
@@ -19,18 +19,12 @@ const POLL_MS = 2_000;
 
 const ANSWER_MS = 10_000;
 
-/** What a store has seen of its document, as a name. */
-export interface Sight {
-  seen: string | undefined;
-  staged: StagedConfig | undefined;
-}
-
 /** The document as one process has it: the real memory store on it, behind a network, or on a disk that hangs. */
 export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): ConfigStore {
   const { service, held } = kept;
   const { shared } = kept.options.habits;
   const real = openMemoryConfig(held);
-  const sight: Sight = { seen: undefined, staged: undefined };
+  const sight = new DocumentSight();
   const ask = async <Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> => {
     if (!shared) return service.ask(owner, signal, { work });
     // Whoever asks a server gives it up in the end; whoever waits for a disk waits.
@@ -38,16 +32,26 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     return await service.ask(owner, AbortSignal.any([signal, bound.signal]), { work });
   };
   const onEnd = (): void => kept.options.moments?.comes("tried", owner);
-  const seen = <Stored extends StoredConfig | undefined>(stored: Stored): Stored => {
-    sight.seen = stored?.revision ?? "missing";
-    return stored;
-  };
   /** What is there, as a change. */
   const look = async (signal: AbortSignal): Promise<ConfigChange> => {
     const [change, staged] = await ask(signal, async () => [whatIsThere(kept), held.staged] as const);
     sight.staged = staged;
     return change;
   };
+  async function* changes(watched: Watched, signal: AbortSignal): AsyncGenerator<ConfigChange> {
+    try {
+      while (await passed(clock.delay(POLL_MS, signal))) {
+        const { turn } = sight;
+        const change = turn === undefined ? undefined : await look(signal).catch(() => undefined);
+        if (signal.aborted) return;
+        if (change === undefined || sight.turn !== turn || nameOf(change) === watched.seen) continue;
+        watched.seen = sight.seen = nameOf(change);
+        yield change;
+      }
+    } finally {
+      sight.watches.delete(watched);
+    }
+  }
   return {
     source: "the simulated document",
     get seen() {
@@ -60,39 +64,32 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
       return change.kind === "changed" ? change.stored : undefined;
     },
     async write(document, expected, signal) {
-      const written = await ask(signal, async () => {
+      const work = async (): Promise<StoredConfig | undefined> => {
         const done = kept.away === undefined ? await real.write(document, expected, NEVER) : undefined;
         if (done !== undefined) kept.noteWritten("written", done);
         return done;
-      });
-      if (written !== undefined) seen(written);
-      return written;
+      };
+      return sight.writing(
+        () => ask(signal, work),
+        (written) => written?.revision,
+      );
     },
     async restore(former, current, signal) {
-      const done = await ask(signal, async () => {
+      const work = async (): Promise<boolean> => {
         const is = kept.away === undefined && (await real.restore(former, current, NEVER));
         if (is) kept.options.auditor.documents.putBack(current.version);
         if (is) kept.noteWritten("put back", former);
         return is;
-      });
-      if (done) seen(former);
-      return done;
+      };
+      return sight.writing(
+        () => ask(signal, work),
+        (done) => (done ? former.revision : undefined),
+      );
     },
-    async *watch(signal) {
-      for (;;) {
-        const before = sight.seen;
-        try {
-          await clock.delay(POLL_MS, signal);
-        } catch {
-          return;
-        }
-        const change = await look(signal).catch(() => undefined);
-        if (signal.aborted) return;
-        // It has written or loaded meanwhile: what it has heard here may be older than that.
-        if (change === undefined || sight.seen !== before || nameOf(change) === sight.seen) continue;
-        sight.seen = nameOf(change);
-        yield change;
-      }
+    watch(signal) {
+      const watched: Watched = { seen: sight.seen };
+      sight.watches.add(watched);
+      return changes(watched, signal);
     },
     history: {
       append: (entry, signal) => ask(signal, async () => real.history?.append(entry, NEVER)),
@@ -109,6 +106,13 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
       : { probations: fileProbations(kept, ask, sight, onEnd) }),
     async [Symbol.asyncDispose]() {},
   };
+}
+
+function passed(delay: Promise<void>): Promise<boolean> {
+  return delay.then(
+    () => true,
+    () => false,
+  );
 }
 
 function nameOf(change: ConfigChange): string {
@@ -130,7 +134,7 @@ function stagingOf(
   kept: KeptDocument,
   real: ConfigStaging | undefined,
   ask: Ask,
-  sight: Sight,
+  sight: DocumentSight,
   onEnd: () => void,
 ): ConfigStaging {
   if (real === undefined) throw new Error("the memory store stages documents");
@@ -152,15 +156,18 @@ function stagingOf(
     },
     async confirm(staging, signal) {
       onEnd();
-      const done = await ask(signal, async () => {
+      const work = async (): Promise<boolean> => {
         const before = kept.stored.revision;
         const is = kept.away === undefined && (await real.confirm(staging, NEVER));
         if (is && before !== staging.revision) kept.noteWritten("confirmed", staging);
         if (is) kept.options.auditor.documents.stays(staging.version);
         return is;
-      });
+      };
+      const done = await sight.writing(
+        () => ask(signal, work),
+        (is) => (is ? staging.revision : undefined),
+      );
       sight.staged = undefined;
-      if (done) sight.seen = staging.revision;
       return done;
     },
     async discard(staging, signal) {

@@ -1,9 +1,15 @@
-import type { ConfigProbations, LeftProbation } from "@bridge/ports";
-import type { Ask, Sight } from "./document-store.ts";
+import type { ConfigProbations, LeftProbation, StoredConfig } from "@bridge/ports";
+import type { DocumentSight } from "./document-sight.ts";
+import type { Ask } from "./document-store.ts";
 import type { KeptDocument, ProbationNote } from "./kept-document.ts";
 
 /** What is noted beside a file, as the adapter for files does it. `onEnd`: its note is to be taken off. */
-export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight, onEnd: () => void): ConfigProbations {
+export function fileProbations(
+  kept: KeptDocument,
+  ask: Ask,
+  sight: DocumentSight,
+  onEnd: () => void,
+): ConfigProbations {
   const { held } = kept;
   /** Of the probation that this process has begun or found last. */
   let own: Pick<ProbationNote, "revision" | "former"> | undefined;
@@ -32,7 +38,7 @@ export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight, onEnd
   return {
     async begin(document, expected, probation, signal) {
       signal.throwIfAborted();
-      const begun = await ask(signal, async () => {
+      const work = async (): Promise<StoredConfig | undefined> => {
         const former = kept.stored;
         if (kept.away !== undefined || former.revision !== expected.revision) return undefined;
         const current = held.write(document, expected.version + 1);
@@ -41,9 +47,11 @@ export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight, onEnd
         own = { revision: current.revision, former };
         kept.note = { ...own, probation, orderly: false };
         return current;
-      });
-      if (begun !== undefined) sight.seen = begun.revision;
-      return begun;
+      };
+      return sight.writing(
+        () => ask(signal, work),
+        (begun) => begun?.revision,
+      );
     },
     find: (signal) => ask(signal, async () => find()),
     note: (standing, signal) =>
