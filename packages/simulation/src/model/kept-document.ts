@@ -35,8 +35,6 @@ export class KeptDocument {
   away: Away | undefined;
   /** Of a file. */
   note: ProbationNote | undefined;
-  /** The version that a hand wrote last. No instance runs it before it reads the document again. */
-  byHandLast: number | undefined;
 
   constructor(options: KeptDocumentOptions) {
     this.options = options;
@@ -63,7 +61,6 @@ export class KeptDocument {
     this.away = undefined;
     this.held.replace(plain(document, version));
     auditor.documents.written(version);
-    this.byHandLast = version;
     trace.add(`somebody writes version ${version} of the document by hand`);
   }
 
@@ -74,7 +71,6 @@ export class KeptDocument {
     this.away = undefined;
     this.held.replace(former.document);
     this.options.auditor.documents.written(former.version);
-    this.byHandLast = former.version;
     // Also one that was being tried out: a hand wants it, and no instance takes it back.
     this.options.auditor.documents.stays(former.version);
     this.options.trace.add(`somebody puts back version ${former.version} of the document by hand`);

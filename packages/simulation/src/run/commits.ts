@@ -114,8 +114,9 @@ export class Commits {
       const { id } = await transactions.open(TTL_MS, signal);
       try {
         await transactions.replace(id, JSON.stringify(document), signal);
+        const ran = this.#runs(instance);
         const result = await transactions.commit(id, "operator", trial);
-        this.#judge(instance, result);
+        this.#judge(instance, result, ran);
         if (result.status === "stranding") this.#world.otherDlq.discardAll(instance.owner);
         if (result.status === "probation") {
           this.#world.auditor.documents.tried(result.version, trial?.withinMs ?? 0);
@@ -128,17 +129,17 @@ export class Commits {
     });
   }
 
-  /** Holds what an operator is told against what is so. */
-  #judge(instance: Instance, result: CommitResult): void {
+  /** Holds what an operator is told against what is so; `ran`: before. */
+  #judge(instance: Instance, result: CommitResult, ran: number | undefined): void {
     const { auditor } = this.#world;
     if (result.status === "invalid" || result.status === "erases_options")
       auditor.violated(`a sound change is told to be ${result.status}: ${JSON.stringify(result)}`);
     if (result.status === "committed" || result.status === "committed_applying")
       auditor.documents.told(result.version, "committed");
     if (result.status !== "committed" && result.status !== "probation" && result.status !== "rolled_back") return;
-    // What is put back is what was stored, which a hand may have written since the instance read it.
-    if (result.status === "rolled_back" && result.version === this.#world.document.byHandLast) return;
     const runs = this.#runs(instance);
+    // Others may have written what is stored: an instance that has yet to follow them goes back to what it ran.
+    if (result.status === "rolled_back" && runs === ran) return;
     if (runs !== undefined && runs !== result.version)
       auditor.violated(
         `an operator is told that version ${result.version} is ${result.status}, and ${instance.name} runs version ${runs}`,
