@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import type { BridgeDocument } from "@bridge/config";
+import type { DeadLetters } from "../model/dead-letters.ts";
 import { OTHER_STORE } from "../plan/change.ts";
 import type { Instance } from "./instance.ts";
 import type { Instances } from "./instances.ts";
@@ -9,7 +11,7 @@ const LOOK_MS = 7_000;
 
 /**
  * Whoever looks after the bridge, and reads there that what is stored again is not in force, because what was tried out has dead
- * letters in a store of its own. Nobody wants them. As the manual has it, the bridge then goes back by itself.
+ * letters in another store. Nobody wants them. As the manual has it, the bridge then goes back by itself.
  */
 export class TriedLetters {
   readonly #world: World;
@@ -21,17 +23,23 @@ export class TriedLetters {
   }
 
   lookAfter(): void {
-    const { plan, time, otherDlq } = this.#world;
+    const { plan, time } = this.#world;
     if (plan.documents === undefined) return;
     time.at(time.now + LOOK_MS, () => this.lookAfter());
-    for (const instance of this.#instances.live) if (this.#isHeldUp(instance)) otherDlq.discardAll(instance.owner);
+    for (const instance of this.#instances.live) this.#inTheWay(instance)?.discardAll(instance.owner);
   }
 
-  #isHeldUp({ configured, supervisor, owner }: Instance): boolean {
-    if (configured?.told === undefined || owner.frozen !== undefined) return false;
+  #inTheWay({ configured, supervisor, owner }: Instance): DeadLetters | undefined {
+    if (configured?.told === undefined || owner.frozen !== undefined) return undefined;
+    const { document, dlq, otherDlq } = this.#world;
     const { configVersion, stores } = supervisor.config();
-    const isOver = configured.transactions.probation() === undefined;
-    const isStored = configVersion === this.#world.document.stored.version;
-    return isOver && !isStored && isDeepStrictEqual(stores.dlq?.options, OTHER_STORE.options);
+    const { version, document: stored } = document.stored;
+    if (configured.transactions.probation() !== undefined || configVersion === version) return undefined;
+    if (isOther(stores.dlq)) return otherDlq;
+    return isOther((stored as Partial<BridgeDocument>).stores?.dlq) ? dlq : undefined;
   }
+}
+
+function isOther(store: { readonly options?: unknown } | undefined): boolean {
+  return isDeepStrictEqual(store?.options, OTHER_STORE.options);
 }
