@@ -96,7 +96,11 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       refusals: { 404: "There is no outbox or no DLQ store.", 503: "A store is not open." },
       answers: {
         200: { description: "Every record is in the DLQ.", schema: moved },
-        207: { description: "Some records, or all, are not; those stay in the outbox.", schema: partlyMoved },
+        207: {
+          description:
+            "Some records, or all, were not moved; those stay in the outbox unless their error says otherwise.",
+          schema: partlyMoved,
+        },
       },
     }).handle(async ({ body }) => {
       using limit = deadline(bridge.clock, LIMITS.redriveTimeoutMs, new Error("the records were not moved in time"));

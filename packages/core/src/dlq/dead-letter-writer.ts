@@ -13,7 +13,8 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { FailureLog } from "../route/failure-log.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
-import { type FailedReplay, markFailed, withoutJob } from "./failed-replay.ts";
+import type { FailedReplay } from "./failed-replay.ts";
+import { type AskDlq, keep, mark, NOTHING_WRITTEN } from "./keep.ts";
 
 /** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
 export const WRITE_TIMEOUT_MS = 20_000;
@@ -39,25 +40,21 @@ export class DeadLetterWriter {
   }
 
   /**
-   * Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. What a job or the redrive
-   * of one entry has replayed is there already: it is marked instead. `"gone"`: it is not, because somebody has deleted it, or has
-   * delivered its message; then nothing is written.
+   * Resolves to `undefined` when the entry is durable, or the one that is `replay`ed is marked, else to what went wrong. Aborting `signal`
+   * is no failure.
    */
   write(entry: DeadLetter, signal: AbortSignal, replay?: FailedReplay): Promise<BridgeError | "gone" | undefined> {
     return this.#tried(entry, signal, async () => {
-      const marked = replay && (await this.#mark(entry, replay, signal));
-      if (marked === "marked") return undefined;
-      if (replay !== undefined && marked === "gone") {
-        const told = this.#fieldsOf(entry, replay);
-        this.#options.logger.warn(
-          "redrive failed: the dead letter was deleted meanwhile, and nothing is written",
-          told,
-        );
+      const { logger, hooks } = this.#options;
+      const kept = await keep(entry, replay, this.#ask(signal));
+      if (kept === "marked") {
+        this.#marked(entry, replay);
+        return undefined;
+      }
+      if (kept === "gone") {
+        logger.warn(NOTHING_WRITTEN, this.#fieldsOf(entry, replay));
         return "gone";
       }
-      const kept = replay === undefined ? entry : withoutJob(entry);
-      await this.#told(signal, (store, bounded) => store.put(kept, bounded));
-      const { logger, hooks } = this.#options;
       logger.warn("message dead-lettered", {
         binding_id: entry.bindingId,
         envelope_id: entry.envelope.id,
@@ -74,7 +71,7 @@ export class DeadLetterWriter {
   /** Marks what a job has replayed, for a policy that keeps nothing: no entry is written when the original is gone. */
   mark(entry: DeadLetter, signal: AbortSignal, replay: FailedReplay): Promise<BridgeError | undefined> {
     return this.#tried(entry, signal, async () => {
-      await this.#mark(entry, replay, signal);
+      if ((await mark(entry, replay, this.#ask(signal))) === true) this.#marked(entry, replay);
       return undefined;
     });
   }
@@ -96,20 +93,14 @@ export class DeadLetterWriter {
     return traceFieldsOf(envelope.headers, this.#options.tracer !== undefined);
   }
 
-  /** `unknown`: the store keeps no marks, and does not say whether it is there. */
-  async #mark(entry: DeadLetter, replay: FailedReplay, signal: AbortSignal): Promise<"marked" | "gone" | "unknown"> {
-    const isMarked = await this.#told(signal, async ({ marks }, bounded) =>
-      marks === undefined ? undefined : markFailed(marks, replay, entry, bounded),
-    );
-    if (isMarked !== true) return isMarked === undefined ? "unknown" : "gone";
+  #marked(entry: DeadLetter, replay: FailedReplay | undefined): void {
     this.#options.logger.info("redrive failed: the dead letter stays, with a mark", this.#fieldsOf(entry, replay));
-    return "marked";
   }
 
-  #fieldsOf(entry: DeadLetter, { entryId, jobId }: FailedReplay): LogFields {
+  #fieldsOf(entry: DeadLetter, replay: FailedReplay | undefined): LogFields {
     return {
-      entry_id: entryId,
-      job_id: jobId,
+      entry_id: replay?.entryId,
+      job_id: replay?.jobId,
       binding_id: entry.bindingId,
       code: entry.errorCode,
       error: entry.lastError,
@@ -117,18 +108,17 @@ export class DeadLetterWriter {
     };
   }
 
-  async #told<Said>(
-    signal: AbortSignal,
-    tell: (store: DlqStore, bounded: AbortSignal) => Promise<Said>,
-  ): Promise<Said> {
-    const store = this.#options.dlq();
-    if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
-    using limit = deadline(
-      this.#options.clock,
-      WRITE_TIMEOUT_MS,
-      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
-    );
-    const bounded = AbortSignal.any([signal, limit.signal]);
-    return await this.#options.storeCalls.dlq.during(orAborted(tell(store, bounded), bounded));
+  #ask(signal: AbortSignal): AskDlq {
+    return async (call) => {
+      const store = this.#options.dlq();
+      if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
+      using limit = deadline(
+        this.#options.clock,
+        WRITE_TIMEOUT_MS,
+        () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
+      );
+      const bounded = AbortSignal.any([signal, limit.signal]);
+      return await this.#options.storeCalls.dlq.during(orAborted(call(store, bounded), bounded));
+    };
   }
 }

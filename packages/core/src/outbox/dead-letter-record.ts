@@ -1,5 +1,15 @@
-import { BridgeError, type Clock, type DlqStore, type OutboxRecord, type OutboxStore, type Seams } from "@bridge/ports";
+import {
+  BridgeError,
+  type Clock,
+  type DlqStore,
+  type OutboxClaim,
+  type OutboxRecord,
+  type OutboxStore,
+  type Seams,
+} from "@bridge/ports";
 import { type Deadline, deadline, orAborted } from "@bridge/ports/internal";
+import { replayIn } from "../dlq/failed-replay.ts";
+import { keep, NOTHING_WRITTEN } from "../dlq/keep.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
 
@@ -7,14 +17,17 @@ import { deadLetterOf } from "../route/dead-letter.ts";
 const LOAN_MS = 60_000;
 const STORE_TIMEOUT_MS = 10_000;
 
+/** How a record that was moved has ended: `dropped` when it was the replay of a dead letter that is there no more. */
+export type MovedAs = "dead_lettered" | "dropped";
+
 export interface MoveOptions extends Seams {
   readonly outbox: OutboxStore;
   readonly dlq: DlqStore;
-  readonly hooks: Hooks;
+  readonly hooks: Pick<Hooks, "deadLetter">;
   /** Hears of each record that has left the outbox. */
-  readonly moved: (record: OutboxRecord) => void;
+  readonly moved: (record: OutboxRecord, as: MovedAs) => void;
   /** Hears of each that may have left it: the outbox has not answered. */
-  readonly doubted: (record: OutboxRecord) => void;
+  readonly doubted: (record: OutboxRecord, as: MovedAs) => void;
 }
 
 /** How many records went, and why the others did not. */
@@ -25,7 +38,8 @@ export interface MoveResult {
 
 /**
  * Moves pending records to the DLQ, such as one that holds up all others of its ordering key: the dead letter first,
- * then the end of the record, so that a crash in between leaves both and loses none.
+ * then the end of the record, so that a crash in between leaves both and loses none. What a job or the redrive of one entry has
+ * replayed is in the DLQ already, and marked there.
  */
 export async function deadLetterRecords(
   ids: readonly string[],
@@ -42,23 +56,16 @@ export async function deadLetterRecords(
 }
 
 /** Says why it could not be moved. Sees a record through once it has begun: the caller's bound stops at the next one. */
-async function moveOne(
-  id: string,
-  { outbox, dlq, hooks, clock, moved, doubted }: MoveOptions,
-): Promise<string | undefined> {
+async function moveOne(id: string, options: MoveOptions): Promise<string | undefined> {
+  const { outbox, clock, moved, doubted } = options;
   using limit = boundOf(clock);
   const { signal } = limit;
   const claim = await orAborted(outbox.claimOne(id, LOAN_MS, signal), signal);
   if (claim === undefined) return "record not pending, or being sent at the moment";
   const { record, token, attempts } = claim;
+  let as: MovedAs;
   try {
-    const { routeId, bindingId } = record;
-    const received = record.received ?? record.envelope;
-    const failedAt = clock.now();
-    const cause = new BridgeError("REJECTED", "moved from the outbox to the DLQ by an operator");
-    const entry = deadLetterOf({ received, routeId, bindingId, attempts, failedAt }, cause);
-    await orAborted(dlq.put(entry, signal), signal);
-    hooks.deadLetter(entry);
+    as = await keepClaimed(claim, options, signal);
   } catch (error) {
     const giveBack = { kind: "retry", delayMs: 0, attempts } as const;
     // A DLQ that does not answer has used up the other bound.
@@ -68,12 +75,34 @@ async function moveOne(
   }
   const ending = orAborted(outbox.finish([{ id, token, outcome: { kind: "dead" } }], signal), signal);
   const [held] = await ending.catch((error: unknown) => {
-    doubted(record);
+    doubted(record, as);
     throw error;
   });
-  if (held !== true) return "the record was taken over by somebody else; it is in the DLQ too";
-  moved(record);
-  return undefined;
+  const isKept = as === "dead_lettered";
+  if (held !== true) return `the record was taken over by somebody else${isKept ? "; it is in the DLQ too" : ""}`;
+  moved(record, as);
+  return isKept
+    ? undefined
+    : "the dead letter that it redrove was deleted meanwhile: the record has ended, and nothing is written";
+}
+
+async function keepClaimed(
+  { record, attempts }: OutboxClaim,
+  { dlq, hooks, clock, logger }: MoveOptions,
+  signal: AbortSignal,
+): Promise<MovedAs> {
+  const { routeId, bindingId, envelope, received = envelope, entryId } = record;
+  const cause = new BridgeError("REJECTED", "moved from the outbox to the DLQ by an operator");
+  const entry = deadLetterOf({ received, routeId, bindingId, attempts, failedAt: clock.now() }, cause);
+  const replay = replayIn(received, entryId);
+  const kept = await keep(entry, replay, (call) => orAborted(call(dlq, signal), signal));
+  if (kept === "gone") {
+    const told = { entry_id: entryId, job_id: replay?.jobId, route_id: routeId, binding_id: bindingId };
+    logger.warn(NOTHING_WRITTEN, { ...told, code: cause.code, error: cause.message });
+    return "dropped";
+  }
+  if (kept !== "marked") hooks.deadLetter(kept);
+  return "dead_lettered";
 }
 
 function boundOf(clock: Clock): Deadline {

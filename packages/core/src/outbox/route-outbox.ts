@@ -9,6 +9,7 @@ import { type LegOutcome, type Outcome, summarise } from "../route/outcome.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { SharedOutbox } from "../route/shared-outbox.ts";
 import { stopped } from "../stopped.ts";
+import type { MovedAs } from "./dead-letter-record.ts";
 import { Drain } from "./drain.ts";
 import { EntryFates, type EntryWatch } from "./entry-fates.ts";
 import { OutboxDepth } from "./outbox-depth.ts";
@@ -90,8 +91,8 @@ export class RouteOutbox implements Disposable {
   }
 
   /** A record was moved to the DLQ by an operator: there is room again, and its key goes on. */
-  left({ id, bindingId }: OutboxRecord, own: boolean): void {
-    this.#outcomes.ended(id, { disposition: "dead_lettered" });
+  left({ id, bindingId }: OutboxRecord, as: MovedAs, own: boolean): void {
+    this.#outcomes.ended(id, { disposition: as });
     const drain = this.drains.get(bindingId);
     // Records of a binding that the route has no more take no room.
     if (drain === undefined) return;

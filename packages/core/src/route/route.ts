@@ -4,6 +4,7 @@ import type { LaneStanding } from "../dlq-job/job-parts.ts";
 import { NO_JOB, type ReplayRequest } from "../dlq-job/replay-id.ts";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
+import type { MovedAs } from "../outbox/dead-letter-record.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
 import type { RouteProgress } from "../view/bridge-view.ts";
@@ -156,8 +157,8 @@ export class Route implements Reader {
   }
 
   /** A record was moved to the DLQ by an operator; `own` when it was in our books. */
-  recordLeft(record: OutboxRecord, own: boolean): void {
-    this.#outbox?.left(record, own);
+  recordLeft(record: OutboxRecord, as: MovedAs, own: boolean): void {
+    this.#outbox?.left(record, as, own);
   }
 
   hasBinding(bindingId: string): boolean {

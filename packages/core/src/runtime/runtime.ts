@@ -3,6 +3,7 @@ import { type Slices } from "@bridge/ports/internal";
 import type { LaneStanding } from "../dlq-job/job-parts.ts";
 import type { ReplayRequest } from "../dlq-job/replay-id.ts";
 import { OperationError } from "../operation-error.ts";
+import type { MovedAs } from "../outbox/dead-letter-record.ts";
 import { routeNotFound } from "../route-not-found.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { notBegun, replaced } from "../route/injection.ts";
@@ -205,8 +206,8 @@ export class Runtime {
   }
 
   /** A record was taken out of the outbox by an operator; `own` when it was in our books. */
-  recordLeft(record: OutboxRecord, own: boolean): void {
-    this.route(record.routeId)?.recordLeft(record, own);
+  recordLeft(record: OutboxRecord, as: MovedAs, own: boolean): void {
+    this.route(record.routeId)?.recordLeft(record, as, own);
   }
 
   partStats(): readonly PartStats[] {

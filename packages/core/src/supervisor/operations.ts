@@ -7,7 +7,7 @@ import { redrive } from "../dlq/redrive.ts";
 import { type RedrivenEntry, redriveEntry, type RedriveEntryOptions } from "../dlq/redrive-entry.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
-import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
+import { deadLetterRecords, type MovedAs, type MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { Slots } from "../route/slots.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -94,15 +94,15 @@ export class Operations {
     const dlq = stores.dlq();
     if (outbox === undefined) throw this.#missing("outbox", "outbox");
     if (dlq === undefined) throw this.#missing("dlq", "DLQ");
-    const moved = (record: OutboxRecord): void => {
+    const moved = (record: OutboxRecord, as: MovedAs): void => {
       const account = accounts.leg(record.routeId, record.bindingId);
-      const own = account.drain("dead_lettered", record.id, outbox.shared === true);
-      runtime()?.recordLeft(record, own);
+      const own = account.drain(as, record.id, outbox.shared === true);
+      runtime()?.recordLeft(record, as, own);
       foundation.recordMoved(record);
     };
-    const doubted = ({ routeId, bindingId, id }: OutboxRecord): void => {
+    const doubted = ({ routeId, bindingId, id }: OutboxRecord, as: MovedAs): void => {
       // Of one that is shared whoever has persisted it looks it up.
-      if (outbox.shared !== true) accounts.leg(routeId, bindingId).doubt(id, "dead_lettered");
+      if (outbox.shared !== true) accounts.leg(routeId, bindingId).doubt(id, as);
     };
     return deadLetterRecords(ids, { ...seams, outbox, dlq, hooks: foundation.hooks, moved, doubted }, signal);
   }

@@ -4,7 +4,7 @@ import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
 import { memoryHub } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
-import { bound, refusal } from "../support/memory-bridge.ts";
+import { bound, outage, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
 
@@ -37,6 +37,24 @@ describe("a redrive job through an outbox", () => {
       await supervisor.shutdown();
     },
   );
+
+  test("what an operator moves out of the outbox is marked and counts as failed, and no second entry is written", async () => {
+    const backoff = { initialIntervalMs: 60_000, maxIntervalMs: 60_000, multiplier: 1, jitter: 0 };
+    const bridge = await started({ deliveryMode: "shared_outbox", policy: { maxReplayAttempts: 2, backoff } });
+    const { hub, supervisor, dlq, outbox, clock } = bridge;
+    await fill(dlq, 1);
+    hub.channel("out").sends.failNext(1, outage);
+    const job = await begun(bridge);
+    await clock.until(() => (supervisor.stats().legs[0]?.attempts ?? 0) > 0);
+    await clock.advance(10);
+    const [record] = await outbox.list({}, { limit: 1, offset: 0 }, bound());
+    expect(await supervisor.deadLetterRecords([record?.id ?? ""], bound())).toEqual({ moved: 1, errors: [] });
+    expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 0, failed: 1, skipped: 0 });
+    expect(await stored(dlq)).toEqual(["e00000"]);
+    expect((await dlq.get("e00000", bound()))?.marks?.redrives).toMatchObject({ count: 1, jobId: job.id });
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
 
   test("an entry that is deleted while its record is sent counts as skipped when that fails, and nothing is written", async () => {
     const bridge = await started({ deliveryMode: "shared_outbox" });

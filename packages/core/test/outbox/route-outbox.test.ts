@@ -73,7 +73,7 @@ test("whoever waits for a record that an operator moves to the DLQ is told at on
   void own.drained(record.envelope, handed, undefined, bound()).then((told) => (answer = told));
   await clock.advance(0);
   expect(answer).toBeUndefined();
-  own.left(record, false);
+  own.left(record, "dead_lettered", false);
   await clock.advance(0);
   expect(answer).toMatchObject({ disposition: "dead_lettered", failedBindings: ["other"] });
 });

@@ -259,7 +259,7 @@ test("a route has a drain for each binding of its outbox; one without an outbox 
   expect(route.drains).toEqual([]);
   route.recovered("a", 5);
   const record = { id: "1", bindingId: "a" } as OutboxRecord;
-  route.recordLeft(record, true);
+  route.recordLeft(record, "dead_lettered", true);
   route.giveUp();
   expect([route.hasBinding("a"), route.hasBinding("c")]).toEqual([true, false]);
 });

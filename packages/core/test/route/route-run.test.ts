@@ -54,7 +54,7 @@ describe("a route that is to settle what it has", () => {
     expect(await hasEnded(quiesced)).toBe(true);
     const emptied = route.quiesce(bound(), true);
     expect(await hasEnded(emptied)).toBe(false);
-    route.recordLeft(record, true);
+    route.recordLeft(record, "dead_lettered", true);
     await emptied;
   });
 
