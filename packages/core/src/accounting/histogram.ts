@@ -13,6 +13,8 @@ export class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sum = 0;
+  /** How many observations it has. */
+  count = 0;
 
   /** `bounds`: in milliseconds, ascending. */
   constructor(bounds: readonly number[]) {
@@ -26,12 +28,14 @@ export class Histogram {
     while (bucket < bounds.length && ms > (bounds[bucket] as number)) bucket++;
     (this.#counts[bucket] as number)++;
     this.#sum += ms;
+    this.count++;
   }
 
   /** Adds what another one of the same bounds has observed. */
   add(other: Histogram): void {
     for (const [bucket, count] of other.#counts.entries()) (this.#counts[bucket] as number) += count;
     this.#sum += other.#sum;
+    this.count += other.count;
   }
 
   read(): HistogramStats {

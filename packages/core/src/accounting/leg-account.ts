@@ -79,18 +79,14 @@ export class LegAccount {
     this.inFlight--;
   }
 
-  get delivered(): number {
-    return this.#closed.delivered + this.#closed.duplicate;
-  }
-
   /** How many have ended and do not come again. */
   get ended(): number {
-    const { dead_lettered, dropped, filtered, expired } = this.#closed;
-    return this.delivered + dead_lettered + dropped + filtered + expired + this.#endedElsewhere;
+    const { delivered, duplicate, dead_lettered, dropped, filtered, expired } = this.#closed;
+    return delivered + duplicate + dead_lettered + dropped + filtered + expired + this.#endedElsewhere;
   }
 
   /** An attempt failed; `now` in monotonic milliseconds. What is expired or filtered has not. */
-  fail(error: BridgeError, now: number, delivered = this.delivered): void {
+  fail(error: BridgeError, now: number, delivered = this.accepted.count): void {
     if (error.class === "expired" || error.class === "filtered") return;
     if (error.code === "TIMEOUT") this.unanswered++;
     else this.refused++;

@@ -52,7 +52,8 @@ export class WayOut implements LaneSource {
     return this.#target.account.ended;
   }
   get delivered(): number {
-    return this.#target.account.delivered;
+    // What the outbox books as delivered, or as a duplicate, may have been accepted long ago: it says nothing of the target now.
+    return this.#target.account.accepted.count;
   }
   get refused(): number {
     return this.#target.account.refused;

@@ -18,6 +18,7 @@ describe("a histogram", () => {
     expect(one.read()).toEqual({ bounds: [1, 10], counts: [1, 2, 1], sum: 60.5 });
     expect(before).toEqual({ bounds: [1, 10], counts: [0, 1, 0], sum: 5 });
     expect(other.read().sum).toBe(55.5);
+    expect([one.count, other.count]).toEqual([4, 3]);
   });
 
   test.each([SEND_BOUNDS_MS, STAY_BOUNDS_MS])("the bounds in use ascend", (...bounds) => {

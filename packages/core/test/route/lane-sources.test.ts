@@ -32,6 +32,7 @@ test("a way out counts what is on its way to its binding, in an outbox and on lo
   const wayOut = new WayOut({ bindingId: "out", account, rate } as unknown as Target);
   for (let legs = 0; legs < 3; legs++) account.open("received");
   expect(wayOut.work).toBe(3);
+  account.accepted.observe(5);
   account.close("delivered");
   account.close("dropped");
   account.fail(new BridgeError("TIMEOUT", "no answer"), 7);
@@ -42,4 +43,19 @@ test("a way out counts what is on its way to its binding, in an outbox and on lo
   account.onLoan = 6;
   expect(wayOut.work).toBe(7);
   expect([wayOut.name, wayOut.failure?.code]).toEqual(["binding out", "TIMEOUT"]);
+});
+
+test("what the outbox books as delivered after a failure was accepted before it, and a duplicate is no delivery at all", () => {
+  const account = new LegAccount("r", "out");
+  const wayOut = new WayOut({ bindingId: "out", account } as unknown as Target);
+  account.open("received");
+  account.persist("slowly-booked", true, false);
+  account.accepted.observe(5);
+  account.fail(new BridgeError("TIMEOUT", "no answer"), 7);
+  account.drain("delivered", "slowly-booked", false);
+  account.open("received");
+  account.close("duplicate");
+  expect([wayOut.ended, wayOut.delivered, wayOut.failure?.delivered]).toEqual([2, 1, 1]);
+  account.accepted.observe(5);
+  expect(wayOut.delivered).toBe(2);
 });

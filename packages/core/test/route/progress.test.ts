@@ -137,6 +137,23 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
   });
 });
 
+test("a target that refuses is named failing, also while the source repeats what went to it before", async () => {
+  const bridge = await started({ deliveryMode: "shared_outbox" });
+  const { hub, clock, supervisor } = bridge;
+  hub.publish("in", { id: "m0" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  await clock.advance(30_000);
+  hub.channel("out").sends.failNext(Infinity, refusal);
+  for (const id of ["m1", "m2"]) hub.publish("in", { id });
+  await becomes(bridge, "failing", 2 * SEND_TIMEOUT_MS);
+  for (let times = 0; times < 3; times++) hub.publish("in", { id: "m0" });
+  await hub.channel("in").waitForSettlements(6, bound());
+  await clock.advance(5_000);
+  expect(supervisor.stats().legs[0]?.dispositions).toMatchObject({ delivered: 1, duplicate: 3 });
+  expect(progressOf(bridge)).toMatchObject({ progress: "failing", failureShare: 2 / 3 });
+  await supervisor.shutdown();
+});
+
 test("finding 8.3: what failed in the last minute is a share of what was tried at all of its bindings", async () => {
   const bridge = await started({ dispatchMode: "fan_out", bindings: ["refuses", "silent", "takes"] });
   const { hub, clock, supervisor } = bridge;
