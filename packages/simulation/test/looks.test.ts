@@ -49,6 +49,13 @@ test("whoever takes nothing of what he is shown changes nothing for the route", 
   expect(trace).toContain("is shown 20, and told of 0 lost");
 });
 
+test("whoever comes back late is shown what was settled in his time, and nothing of what came after it", async () => {
+  const unread = await traceOf(calm([tapped({ options: { durationMs: 5_000.123_4 } })]));
+  expect(unread).toContain("is shown 4, and told of 0 lost");
+  const slow = await traceOf(calm([tapped({ options: { durationMs: 5_000.123_4, rate: 1 }, readsMs: 4_000 })]));
+  expect(slow).toContain("is told that it is over");
+});
+
 test("whoever asks where messages are is told the truth", async () => {
   const { violations } = await runPlan(calm([{ kind: "where", at: 4_000, forMs: 50_000, everyMs: 300, messages: 20 }]));
   expect(violations).toEqual([]);

@@ -110,6 +110,8 @@ export class Tap implements Disposable {
 
   /** A message of the route was settled, at `now` in monotonic milliseconds. */
   settled(message: SettledMessage, now: number): void {
+    // Else one who takes what came too late each time would never hear that it is over.
+    if (now >= this.#endsAt) return;
     const { sample, outcome, subjectPrefix = "" } = this.#options;
     if (outcome !== undefined && message.outcome !== outcome) return;
     if (!message.received.subject.startsWith(subjectPrefix)) return;

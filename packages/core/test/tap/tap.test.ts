@@ -123,6 +123,20 @@ describe("operators 6.3: what a route shows", () => {
     expect(told.reduce((sum, lost) => sum + lost, 0) + tap.shown).toBeGreaterThanOrEqual(109);
   });
 
+  it("is nothing of what came after its time, so that one who is slow hears that it is over, too", async () => {
+    const { clock, settle, taken, tap } = watched({ rate: 1, durationMs: 1_000 });
+    settle(3);
+    await clock.pass(1_000);
+    settle(3);
+    expect(await taken()).toMatchObject({ messages: [{ envelopeId: "m-0" }], lost: 2 });
+    for (let late = 0; late < 2; late++) {
+      settle(3);
+      await clock.pass(1_500);
+      expect(await taken()).toBeUndefined();
+    }
+    expect([tap.shown, tap.lost]).toEqual([1, 2]);
+  });
+
   it("ends when its time is over, when it is given up or closed, whatever there was to tell, and when its route is gone", async () => {
     const signal = new AbortController();
     const { clock, tap } = watched({ durationMs: 1_000 });

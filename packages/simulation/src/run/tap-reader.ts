@@ -121,7 +121,8 @@ export class TapReader {
       this.#violated(`is shown ${bytes} bytes of ${envelopeId}, of ${message.payloadBytes}`);
     // What a jump of the time of day lies between has another one.
     const hasJumped = this.#options.plan.faults.some(({ kind }) => kind === "jump" || kind === "freeze");
-    if (!hasJumped && (message.at < this.#openedBy || message.at > instance.clock.now()))
+    const latest = Math.min(instance.clock.now(), this.#openedBy + this.#durationMs + LATE_MS);
+    if (!hasJumped && (message.at < this.#openedBy || message.at > latest))
       this.#violated(`is told ${about} it was settled ${message.at - EPOCH} ms after the beginning`);
     const numbers = numbersOf(this.#options.plan, message);
     for (const leg of legs) {
@@ -130,14 +131,15 @@ export class TapReader {
     }
   }
 
-  /** Each message that the source was told of meanwhile is shown, or counted as lost. */
+  /** Each message that the source was told of meanwhile, before its time was over, is shown, or counted as lost. */
   #isAll(tap: Tap): void {
     const { plan, time, settlements, instance } = this.#options;
     const { sample = 1, outcome, subjectPrefix } = this.#planned.options;
     // Where sources confirm, what they were told is shown when they have.
     const atOnce = plan.callers !== undefined || !plan.broker.confirms;
     if (sample > 1 || outcome !== undefined || subjectPrefix !== undefined || !atOnce) return;
-    const told = settlements.of(instance.owner).filter(({ at }) => at > this.#openedAt && at < time.now);
+    const until = Math.min(time.now, this.#openedAt + this.#durationMs * (1 - DRIFT));
+    const told = settlements.of(instance.owner).filter(({ at }) => at > this.#openedAt && at < until);
     if (tap.shown + tap.lost < told.length)
       this.#violated(`was shown ${tap.shown}, and not shown ${tap.lost}, of ${told.length} that were settled`);
   }
@@ -146,9 +148,8 @@ export class TapReader {
   #over(): void {
     const { instance, time, plan, trace } = this.#options;
     trace.add(`whoever looks at ${instance.name} is told that it is over`);
-    const { durationMs = 300_000 } = this.#planned.options;
     const routesStay = plan.documents === undefined && !changesOf(plan).some(isStructural);
-    const early = durationMs * (1 - DRIFT) - LATE_MS - (time.now - this.#openedAt);
+    const early = this.#durationMs * (1 - DRIFT) - LATE_MS - (time.now - this.#openedAt);
     if (routesStay && early > 0) this.#violated(`is told that it is over ${early} ms early`);
     this.#tap?.[Symbol.dispose]();
     this.#tap = undefined;
@@ -158,14 +159,17 @@ export class TapReader {
   #endsInTime(): void {
     const { instance, time } = this.#options;
     const { readsMs = 0 } = this.#planned;
-    const { durationMs = 300_000 } = this.#planned.options;
     // A reader who comes back late is first given what was left, and hears at the next read that it is over.
-    const latest = (durationMs + 2 * readsMs) * (1 + DRIFT) + LATE_MS;
+    const latest = (this.#durationMs + 2 * readsMs) * (1 + DRIFT) + LATE_MS;
     time.at(time.now + latest, () => {
       const stood = instance.owner.frozen !== undefined || instance.thawedAt > this.#openedAt;
       if (this.#tap !== undefined && instance.owner.alive && !stood)
         this.#violated("waits for more although its time is over");
     });
+  }
+
+  get #durationMs(): number {
+    return this.#planned.options.durationMs ?? 300_000;
   }
 
   #violated(words: string): void {
