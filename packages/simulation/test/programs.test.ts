@@ -63,6 +63,19 @@ test.each<[Stumble["how"], number, number]>([
   expect(trace.filter((line) => line.includes("DLQ keeps"))).toHaveLength(dead);
 });
 
+test("a route that stands still for calls that go on after they were given up says so, and goes on when they end", async () => {
+  const stumbles: Stumble = { how: "ends late", times: 3 };
+  const messages = Array.from({ length: 120 }, (_, number) => ({ number, at: 5_000, stumbles }));
+  const { document, ...plan } = calm({ messages });
+  const routes = (document.routes ?? []).map((route) => ({
+    ...route,
+    policy: { ...route.policy, max_in_flight: 120 },
+  }));
+  const { violations, trace } = await runPlan({ ...plan, document: { ...document, routes } }, true);
+  expect(violations).toEqual([]);
+  expect(trace.filter((line) => line.includes("the route stands still"))).toHaveLength(2);
+});
+
 test("what is recorded meanwhile is sound", async () => {
   const { violations } = await runPlan(calm({ recorded: true }));
   expect(violations).toEqual([]);

@@ -2,6 +2,7 @@ import type { BridgeView, RouteProgress } from "@bridge/core";
 import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { draw, type Plan } from "../src/index.ts";
+import { LateCalls } from "../src/model/late-calls.ts";
 import type { Instance } from "../src/run/instance.ts";
 import type { Instances } from "../src/run/instances.ts";
 import { SendsSeen } from "../src/run/sends-seen.ts";
@@ -25,6 +26,8 @@ interface Scene {
   readonly stopsEachMs: number;
   /** In each minute it is for so long a standby that does not know who has the lease. */
   readonly standsByMs: number;
+  /** So many calls of its processor were given up and go on. */
+  readonly lateCalls: number;
   readonly forMs: number;
 }
 
@@ -38,19 +41,34 @@ const TRUE: Scene = {
   sends: "accepted",
   stopsEachMs: Infinity,
   standsByMs: 0,
+  lateCalls: 0,
   forMs: 400_000,
 };
 
 /** What somebody is told who watches that for as long. */
 async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   const scene = { ...TRUE, ...changes };
-  const { says, progress, connections, paused, holder, plan, sends: came, stopsEachMs, standsByMs, forMs } = scene;
+  const {
+    says,
+    progress,
+    connections,
+    paused,
+    holder,
+    plan,
+    sends: came,
+    stopsEachMs,
+    standsByMs,
+    lateCalls: late,
+    forMs,
+  } = scene;
   const { outbox: _, ...drawn } = { ...draw(1), maxReplayAttempts: 10 };
   const { loanMs: __, ...broker } = drawn.broker;
   const time = new VirtualTime();
   const sends = new SendsSeen();
   sends.now = () => time.now;
   const owner: Owner = { name: "one", alive: true, pending: 0, paused };
+  const lateCalls = new LateCalls();
+  for (let calls = 0; calls < late; calls++) lateCalls.begins(owner);
   const violations: string[] = [];
   const { connected = true, ...rest } = says;
   const view = {
@@ -82,6 +100,7 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
     plan: { ...drawn, broker, faults: [], instances: 1, ...plan },
     time,
     sends,
+    lateCalls,
     target: { moody: false },
     leases: { holder },
     auditor: { violated: (words: string) => violations.push(words) },
@@ -130,6 +149,19 @@ test("whose store of leases does not always answer in time may be without one fo
 });
 
 const RUNS = { forMs: 100_000 };
+
+test("who stands still for a processor that does not end may say so, and nothing worse", async () => {
+  const failing = (error: string): Scene["says"] => ({
+    health: "unhealthy",
+    level: "subscribed",
+    failures: [{ component: "route r", error }],
+  });
+  const standsStill = failing("processor p: calls that were given up do not end, so no more are made");
+  const words = "one says that it is unhealthy (route r)";
+  expect(await told({ lateCalls: 100, says: standsStill })).toEqual([]);
+  expect(await told({ lateCalls: 99, says: standsStill, ...RUNS })).toEqual([words]);
+  expect(await told({ lateCalls: 100, says: failing("x is undefined"), ...RUNS })).toEqual([words]);
+});
 
 test.each<readonly [string, Partial<Scene>, string]>([
   [

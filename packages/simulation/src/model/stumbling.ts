@@ -3,6 +3,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Auditor } from "../run/auditor.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
 import { numberIn } from "./broker-session.ts";
+import type { LateCalls } from "./late-calls.ts";
 
 /** What ends late does so long after it was given up. */
 const LATE_MS = 30_000;
@@ -13,11 +14,12 @@ export interface StumblingOptions {
   readonly time: VirtualTime;
   /** By message: how often it was stumbled over. */
   readonly stumbles: Map<number, number>;
+  readonly lateCalls: LateCalls;
 }
 
 /** A processor as anybody may write it: it fails for some messages, and does not end for others. */
 export function stumbling(processor: Processor, owner: Owner, options: StumblingOptions): Processor {
-  const { plan, auditor, time, stumbles } = options;
+  const { plan, auditor, time, stumbles, lateCalls } = options;
   return {
     process(envelope, signal) {
       const number = numberIn(envelope.payload);
@@ -46,8 +48,12 @@ export function stumbling(processor: Processor, owner: Owner, options: Stumbling
           return new Promise((_, reject) => {
             const end = (): void => {
               failed(new BridgeError("TIMEOUT", "given up"));
-              if (how === "ends when it is told to") reject(signal.reason as Error);
-              else time.reach(owner, time.now + LATE_MS, () => reject(new Error("too late")));
+              if (how === "ends when it is told to") return reject(signal.reason as Error);
+              lateCalls.begins(owner);
+              time.reach(owner, time.now + LATE_MS, () => {
+                lateCalls.ends(owner);
+                reject(new Error("too late"));
+              });
             };
             signal.addEventListener("abort", end, { once: true });
           });

@@ -63,8 +63,7 @@ export class Watcher {
   begin(): void {
     const { time } = this.#world;
     time.at(time.now + EVERY_MS, () => {
-      if (!this.#instances.reloads.done || !this.#instances.commits.done)
-        this.#disturbedUntil = Math.max(this.#disturbedUntil, time.now);
+      if (!this.#instances.reloads.done || !this.#instances.commits.done) this.#disturbed(time.now);
       for (const instance of this.#instances.live) this.#look(instance);
       this.begin();
     });
@@ -72,18 +71,23 @@ export class Watcher {
 
   /** An instance ends: whoever waits for what it had needs a while to get that. */
   ends(): void {
-    this.#disturbedUntil = Math.max(this.#disturbedUntil, this.#now);
+    this.#disturbed(this.#now);
   }
 
   /** A fault begins. */
   disturbs(fault: Fault): void {
     const noticedMs = "noticedAfterMs" in fault ? fault.noticedAfterMs : 0;
-    this.#disturbedUntil = Math.max(this.#disturbedUntil, this.#world.time.now + fault.forMs + noticedMs);
+    this.#disturbed(this.#now + fault.forMs + noticedMs);
+  }
+
+  #disturbed(until: number): void {
+    this.#disturbedUntil = Math.max(this.#disturbedUntil, until);
   }
 
   #look(instance: Instance): void {
     const { owner, supervisor } = instance;
     if (owner.frozen !== undefined) return;
+    if (this.#world.lateCalls.tooMany(owner)) this.#disturbed(this.#now);
     const view = supervisor.view();
     const seen = this.#follow(instance, view);
     this.#connection(instance, view, seen);
@@ -133,11 +137,12 @@ export class Watcher {
     if (role === "standby" && level === "full") this.#violated(`${name} says that it is full, and is a standby`);
   }
 
-  /** No edge that is away makes it unhealthy, and what does not run has left its edges. */
+  /** No edge that is away makes it unhealthy, only a processor that does not end; and what does not run has left its edges. */
   #health(instance: Instance, { health, state, failures }: BridgeView, { since }: Seen): void {
     const { name, supervisor, connections, owner } = instance;
     if (supervisor.beyondRecovery()) return;
-    if (health === "unhealthy" || (state === "running" && health !== "ok"))
+    const standsStill = this.#world.lateCalls.tooMany(owner) && failures.every(({ error }) => /do not end/.test(error));
+    if (!standsStill && (health === "unhealthy" || (state === "running" && health !== "ok")))
       this.#violated(`${name} says that it is ${health} (${failures.map(({ component }) => component).join(", ")})`);
     if (state !== "paused") return;
     if (connections > 0 && this.#now - since > CLOSED_MS)

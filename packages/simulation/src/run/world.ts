@@ -3,6 +3,7 @@ import { Broker } from "../model/broker.ts";
 import { Callers } from "../model/callers.ts";
 import { DeadLetters } from "../model/dead-letters.ts";
 import { KeptDocument } from "../model/kept-document.ts";
+import { LateCalls } from "../model/late-calls.ts";
 import { Leases } from "../model/leases.ts";
 import { Outbox } from "../model/outbox.ts";
 import { Target } from "../model/target.ts";
@@ -35,6 +36,7 @@ export interface World {
   readonly sends: SendsSeen;
   /** By message: how often a processor has stumbled over it. */
   readonly stumbles: Map<number, number>;
+  readonly lateCalls: LateCalls;
   readonly moments: Moments;
   /** Of all instances that there have been. */
   readonly clocks: InstanceClock[];
@@ -77,6 +79,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
     }),
     sends,
     stumbles: new Map(),
+    lateCalls: new LateCalls(),
     broker: new Broker({
       ...shared,
       dice: dice.fork("broker"),
