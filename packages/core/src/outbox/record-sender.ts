@@ -1,5 +1,6 @@
 import { BridgeError, type OutboxClaim, type OutboxRecord, readTraceContext, type Span } from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { deadline, orAborted } from "@bridge/ports/internal";
+import type { RateLimiter } from "../control/rate-limiter.ts";
 import { expiryOf } from "../route/expiry.ts";
 import { Gates } from "../route/gates.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
@@ -66,14 +67,18 @@ export class RecordSender implements Disposable {
   async #sendInTurn(claim: OutboxClaim, batch: Batch, work: AbortSignal): Promise<Verdict> {
     const { parts, target, verdicts } = this.#options;
     const { record, attempts } = claim;
-    if (this.#mayNotSend(record, batch)) return giveBack(attempts);
-    if (!target.rate.unlimited) {
-      if (!(await this.#turn(batch)) || this.#mayNotSend(record, batch)) return giveBack(attempts);
+    const maySend = this.#maySend(record, batch);
+    if (maySend !== true && !(await maySend)) return giveBack(attempts);
+    const { rate } = target;
+    const rated = !rate.unlimited;
+    if (rated) {
+      if (!(await this.#turn(batch))) return giveBack(attempts);
+      if (!(await this.#maySend(record, batch))) return giveBackWithTurn(rate, attempts);
     }
     if (record.entryId !== undefined) {
       const known = await verdicts.givenUpBefore(record);
       if (known !== undefined) return known;
-      if (this.#mayNotSend(record, batch)) return giveBack(attempts);
+      if (!(await this.#maySend(record, batch))) return rated ? giveBackWithTurn(rate, attempts) : giveBack(attempts);
     }
     const expired = expiryOf(record.envelope, parts.clock);
     if (expired !== undefined) return verdicts.failed(claim, expired, work);
@@ -100,24 +105,48 @@ export class RecordSender implements Disposable {
   }
 
   /** Waits for leave by the rate limit; false when that does not come in time. What goes back takes nobody's turn. */
-  async #turn({ deadline: until }: Batch): Promise<boolean> {
-    const { parts, target, leaving } = this.#options;
-    using bound = deadline(parts.clock, Math.max(0, until - parts.clock.monotonic()), OVER);
+  async #turn(batch: Batch): Promise<boolean> {
+    const { target } = this.#options;
     try {
-      await target.rate.take(AbortSignal.any([leaving, bound.signal]));
+      await this.#inTime(batch, (signal) => target.rate.take(signal));
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Whether what was lent has to go back as it is. */
-  #mayNotSend({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
+  /**
+   * Whether what was lent may be sent; otherwise it goes back as it is. For a lease that is too short for a send it waits in its
+   * batch: lent again it could come too late each time.
+   */
+  #maySend(record: OutboxRecord, batch: Batch): boolean | Promise<boolean> {
+    if (this.#hasToGoBack(record, batch)) return false;
+    const term = this.#options.target.link?.lease?.term;
+    if (term?.lasts(this.#sendTimeoutMs) !== false) return true;
+    if (term.ended) return false;
+    return this.#inTime(batch, (signal) => orAborted(term.whenRenewed, signal)).then(
+      () => !term.ended && this.#maySend(record, batch),
+      () => false,
+    );
+  }
+
+  async #inTime({ deadline: until }: Batch, wait: (signal: AbortSignal) => Promise<void> | undefined): Promise<void> {
+    const { parts, leaving } = this.#options;
+    using bound = deadline(parts.clock, Math.max(0, until - parts.clock.monotonic()), OVER);
+    await wait(AbortSignal.any([leaving, bound.signal]));
+  }
+
+  #hasToGoBack({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
     const { parts, target, leaving } = this.#options;
     const { clock, control } = parts;
     if (leaving.aborted || target.strays.full || control.pause.paused || clock.monotonic() > batch.deadline)
       return true;
-    if (target.link?.lease?.term?.lasts(this.#sendTimeoutMs) === false) return true;
     return target.link?.connected === false || (key !== undefined && batch.blocked.has(key));
   }
+}
+
+/** Its turn is the next one's: a send that has to wait again may find no other in time. */
+function giveBackWithTurn(rate: RateLimiter, attempts: number): Verdict {
+  rate.giveBack();
+  return giveBack(attempts);
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { instantOf, Term } from "../../src/lease/term.ts";
 import { giveBack } from "../../src/outbox/claim-verdicts.ts";
 import { turn } from "../support/fake-clock.ts";
-import { BATCH_MS, never, type Stage, stage } from "./sender-stage.ts";
+import { BATCH_MS, never, SEND_TIMEOUT_MS, type Stage, stage } from "./sender-stage.ts";
 
 describe("what was lent goes back unsent and uncharged", () => {
   /** When it is that something comes in between: before anything, or while the record waits for somebody. */
@@ -46,7 +46,6 @@ describe("what was lent goes back unsent and uncharged", () => {
     ["too many sends that were given up do not end", ({ target }) => times(100, () => target.strays.add())],
     ["the route is paused", ({ pause }) => pause.pause()],
     ["its batch is over", ({ clock }) => clock.skip(BATCH_MS + 1)],
-    ["the lease may end before a send does", ({ clock }) => clock.skip(BATCH_MS)],
     ["its link is away", ({ link }) => link.closed()],
     [
       "its link is away, and the lease at another instance",
@@ -82,6 +81,51 @@ describe("what was lent goes back unsent and uncharged", () => {
       expect(await during(arises)).toEqual({ verdict: undefined, sent: ["m1"], told: [] });
     },
   );
+});
+
+describe("a record whose lease is too short for a send", () => {
+  /** Its lease lasts no longer than its batch, which has a second left. */
+  function short(rated: boolean): Stage {
+    const on = stage({ rated });
+    on.clock.skip(BATCH_MS - 1_000);
+    on.lease.taken(new Term(on.clock, 2, instantOf(on.clock), SEND_TIMEOUT_MS));
+    return on;
+  }
+
+  test.each([false, true])("waits for its renewal, and keeps its turn by the rate limit: %s", async (rated) => {
+    const on = short(rated);
+    const ended = on.send("m1");
+    expect(await endOf(on, ended)).toEqual({ verdict: undefined, sent: [], told: [] });
+    on.lease.term?.renew(instantOf(on.clock), 2 * SEND_TIMEOUT_MS);
+    expect(await endOf(on, ended)).toEqual({ verdict: undefined, sent: ["m1"], told: [] });
+  });
+
+  test("goes back when its batch ends first, and leaves its turn to the next", async () => {
+    const on = short(true);
+    on.lease.taken(new Term(on.clock, 2, instantOf(on.clock), 2 * SEND_TIMEOUT_MS));
+    void on.target.rate.take(never);
+    const ended = on.send("m1");
+    await turn();
+    on.lease.taken(new Term(on.clock, 3, instantOf(on.clock), SEND_TIMEOUT_MS));
+    on.target.rate.giveBack();
+    await turn();
+    await on.clock.advance(1_001);
+    expect(await endOf(on, ended)).toEqual({ verdict: giveBack(2), sent: [], told: [] });
+    expect(on.target.rate.take(never)).toBeUndefined();
+  });
+
+  test("goes back when the drain is told to leave, or its lease ends", async () => {
+    for (const ends of [
+      ({ leaving }: Stage) => leaving.abort(new Error("stopped")),
+      ({ lease }: Stage) => lease.term?.end(),
+    ]) {
+      const on = short(false);
+      const ended = on.send("m1");
+      await turn();
+      ends(on);
+      expect(await endOf(on, ended)).toEqual({ verdict: giveBack(2), sent: [], told: [] });
+    }
+  });
 });
 
 /** What has become of a record when everything that could run has run. */

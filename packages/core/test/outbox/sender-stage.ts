@@ -16,7 +16,7 @@ import { partsOf } from "../support/parts-of.ts";
 
 export const never = new AbortController().signal;
 export const BATCH_MS = 30_000;
-const SEND_TIMEOUT_MS = 10_000;
+export const SEND_TIMEOUT_MS = 10_000;
 
 /** A redriven one has a dead letter, which may tell that it has failed already. */
 function claimOf(id: string, { redriven = false, orderingKey }: Kind = {}): OutboxClaim {
