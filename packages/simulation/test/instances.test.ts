@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { draw } from "../src/index.ts";
 import { Auditor } from "../src/run/auditor.ts";
+import { Instance } from "../src/run/instance.ts";
+import { worldOf } from "../src/run/world.ts";
 import { InstanceClock } from "../src/time/instance-clock.ts";
 import { type Owner, VirtualTime } from "../src/time/virtual-time.ts";
 
@@ -40,6 +42,16 @@ test("of a machine that stands still only the time of day shows it, and its time
   expect([clock.monotonic(), clock.now()]).toEqual([10, 110]);
   await time.pass(300);
   expect(seen).toEqual(["timer at 150"]);
+});
+
+test("whoever follows one document after a restart knows the time as the process before it did", async () => {
+  const world = worldOf({ ...draw(1), documents: { latencyMs: 1, shared: true } }, false);
+  const before = new Instance(world, "before", 0);
+  await world.time.pass(600_000);
+  const after = new Instance(world, "after", 0);
+  // Each of them may drift by a hundredth.
+  expect(Math.abs(after.clock.now() - before.clock.now())).toBeLessThan(6_000);
+  expect(after.clock.monotonic()).toBe(0);
 });
 
 test("whoever acts without the lease is told of, and whoever has it is not", () => {

@@ -54,8 +54,8 @@ export class Instance {
     this.clock = new InstanceClock({
       time: world.time,
       owner: this.owner,
-      // The next process in a place has the clock of the one before.
-      epoch: EPOCH + (set?.whole(-SET_SKEW_MS, SET_SKEW_MS) ?? dice.whole(-SKEW_MS, SKEW_MS)),
+      // The next process in a place has the clock of the one before, which has gone on.
+      epoch: EPOCH + world.time.now + (set?.whole(-SET_SKEW_MS, SET_SKEW_MS) ?? dice.whole(-SKEW_MS, SKEW_MS)),
       rate: 1 + (world.plan.leases === undefined ? DRIFT : LEASED_DRIFT) * (2 * dice.next() - 1),
       phase: () => dice.next(),
     });
