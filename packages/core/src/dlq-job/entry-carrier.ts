@@ -7,6 +7,9 @@ import type { PendingEntries } from "./pending-entries.ts";
 import { replayContextOf } from "./replay-context.ts";
 import { fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 
+/** While the job is being stored, it is looked so often whether it is. */
+const LOOK_MS = 50;
+
 /** Carries entries to their routes: those of one ordering key one after another, as they were taken. */
 export class EntryCarrier {
   readonly #run: JobRun;
@@ -36,6 +39,7 @@ export class EntryCarrier {
       const entry = await fetching;
       if ("kind" in entry) return entry;
       if (turn !== undefined) await turn.ready;
+      await this.#untilStored();
       if (lane.rests || !this.#run.goesOn || !this.#run.hold.isSure) return back("one before it is tried again");
       return await replayEntry(context, entry);
     } catch (thrown) {
@@ -49,6 +53,13 @@ export class EntryCarrier {
       turn?.leave();
       busy.delete(head.id);
     }
+  }
+
+  /** A store that is slow takes how far the job is in a moment: what was given back would have to be fetched again, and its lane to rest. */
+  async #untilStored(): Promise<void> {
+    const { hold, parts, cut } = this.#run;
+    while (hold.isBeingStored && this.#run.goesOn && !cut.aborted)
+      await parts.clock.delay(LOOK_MS, cut).catch(() => {});
   }
 
   #queueUp({ routeId }: Lane, entry: DeadLetter | ReplayOutcome): Turn | undefined {

@@ -84,6 +84,11 @@ export class JobHold {
     return this.wait.failure === undefined && this.wait.ms <= WRITE_MS;
   }
 
+  /** Whether its store is slow to take how far it is, and has refused nothing. */
+  get isBeingStored(): boolean {
+    return !this.isStored && this.sureForMs > 0;
+  }
+
   /** Whether another instance that reaches the store may have taken it over: its last sign of life is too old. */
   get mayBeAnothers(): boolean {
     const ttl = this.#options.ttlMs();

@@ -1,41 +1,47 @@
 import { orAborted } from "../async.ts";
 
-/** Lets so many through at a time, in the order of asking. */
+/** Lets so many through at a time, in the order of asking, but for those who go first. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
+  /** They have their turn before the others. */
+  readonly #first = new Set<() => void>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /** Resolves when it is the caller's turn; what it resolves to ends the turn. Rejects with the signal's reason. */
-  async take(signal: AbortSignal): Promise<Disposable> {
+  /**
+   * Resolves when it is the caller's turn, which one that `goesFirst` has before those that do not; what it resolves to ends the turn.
+   * Rejects with the signal's reason.
+   */
+  async take(signal: AbortSignal, goesFirst = false): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free--;
-    else await this.#wait(signal);
+    else await this.#wait(signal, goesFirst ? this.#first : this.#waiting);
     return { [Symbol.dispose]: () => this.#handOn() };
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
+  async #wait(signal: AbortSignal, waiting: Set<() => void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
+    waiting.add(resolve);
     try {
       await orAborted(promise, signal);
     } catch (reason) {
       // The turn may have come in the same moment as the end: somebody else has it then.
-      if (!this.#waiting.delete(resolve)) this.#handOn();
+      if (!waiting.delete(resolve)) this.#handOn();
       throw reason;
     }
   }
 
   #handOn(): void {
-    const [next] = this.#waiting;
+    const waiting = this.#first.size > 0 ? this.#first : this.#waiting;
+    const [next] = waiting;
     if (next === undefined) {
       this.#free++;
       return;
     }
-    this.#waiting.delete(next);
+    waiting.delete(next);
     next();
   }
 }

@@ -19,6 +19,24 @@ test("so many are let through at a time, the others in the order of asking", asy
   expect(order).toEqual([1, 2, 3]);
 });
 
+test("who goes first does so among those who wait, and takes nobody's turn away", async () => {
+  const slots = new Slots(1);
+  const order: string[] = [];
+  const turn = await slots.take(signal);
+  const caller = new AbortController();
+  const given = slots.take(caller.signal, true);
+  const waiting = (["a", "b", "C", "D"] as const).map(async (name) => {
+    using _ = await slots.take(signal, name < "a");
+    order.push(name);
+  });
+  caller.abort(reason);
+  await assert.rejects(given, (error) => error === reason);
+  turn[Symbol.dispose]();
+  await Promise.all(waiting);
+  expect(order).toEqual(["C", "D", "a", "b"]);
+  expect(await slots.take(signal)).toBeDefined();
+});
+
 test("who gives up waiting is passed over", async () => {
   const slots = new Slots(1);
   const first = await slots.take(signal);

@@ -17,7 +17,8 @@ export class Connections implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #server: Server;
   readonly #clock: Clock;
-  readonly #open = new Set<PoolClient>();
+  /** Those that are open, with when each has answered last, in monotonic milliseconds. */
+  readonly #open = new Map<PoolClient, number>();
   readonly #doubtful = new WeakSet<PoolClient>();
 
   constructor(server: Server, size: number, connectTimeoutMs: number, clock: Clock) {
@@ -27,42 +28,14 @@ export class Connections implements AsyncDisposable {
     // Whoever uses the connection is told by its call; one that nobody uses is replaced when it is needed.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => {
-      this.#open.add(client);
+      this.#open.set(client, this.#clock.monotonic());
       client.on("error", () => {});
     });
     this.#pool.on("remove", (client) => this.#open.delete(client));
   }
 
-  /** Does something with a connection; when `signal` aborts before it is done, the connection is cut off. */
-  async use<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const client = await this.#lend(signal);
-    try {
-      const result = await orAborted(work(client), signal);
-      client.release();
-      return result;
-    } catch (error) {
-      if (!signal.aborted && leavesUsable(error)) client.release();
-      else cutOff(client);
-      throw error;
-    }
-  }
-
-  /** The idle ones may be as dead as the one that failed, without anybody having been told. */
-  doubt(): void {
-    for (const client of this.#open) this.#doubtful.add(client);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#pool.ending) return;
-    await this.#pool.end();
-    const ended = [...this.#open].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
-    const limit = new AbortController();
-    await Promise.race([Promise.all(ended), this.#clock.delay(CLOSE_MS, limit.signal)]);
-    limit.abort();
-    for (const client of this.#open) client.connection.stream.destroy();
-  }
-
-  async #lend(signal: AbortSignal): Promise<PoolClient> {
+  /** One that is idle, or a new one. When `signal` aborts before that is there, it is for whoever comes next. */
+  async lend(signal: AbortSignal): Promise<PoolClient> {
     for (;;) {
       // The pool reads its options for each connection that it makes.
       if (this.#pool.idleCount === 0) Object.assign(this.#pool.options, await this.#server.config());
@@ -80,6 +53,42 @@ export class Connections implements AsyncDisposable {
       if (!this.#doubtful.has(client)) return client;
       cutOff(client);
     }
+  }
+
+  /** Does something with a connection that was lent, and gives it back; when `signal` aborts before it is done, the connection is cut off. */
+  async use<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      const result = await orAborted(work(client), signal);
+      this.#answered(client);
+      return result;
+    } catch (error) {
+      if (!signal.aborted && leavesUsable(error)) this.#answered(client);
+      else cutOff(client);
+      throw error;
+    }
+  }
+
+  #answered(client: PoolClient): void {
+    this.#open.set(client, this.#clock.monotonic());
+    client.release();
+  }
+
+  /**
+   * Those that have not answered since then, in monotonic milliseconds, may be as dead as the one that failed, without anybody having
+   * been told.
+   */
+  doubt(since: number): void {
+    for (const [client, answeredAt] of this.#open) if (answeredAt < since) this.#doubtful.add(client);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#pool.ending) return;
+    await this.#pool.end();
+    const ended = [...this.#open.keys()].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
+    const limit = new AbortController();
+    await Promise.race([Promise.all(ended), this.#clock.delay(CLOSE_MS, limit.signal)]);
+    limit.abort();
+    for (const client of this.#open.keys()) client.connection.stream.destroy();
   }
 }
 

@@ -133,6 +133,11 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
+/** No connection within the time that one try waits for it; it may still come. */
+export class NoConnection extends Error {
+  override readonly name = "NoConnection";
+}
+
 /** The server says that it has made a write, and what was written is not there. */
 export class NothingKept extends Error {
   override readonly name = "NothingKept";
@@ -163,6 +168,7 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
     return { again: false, unsure: false, late: false, fault: false, error: thrown.reason };
   if (BridgeError.is(thrown)) return failed({ ...UNKNOWN, code: thrown.code, why: thrown.message }, "");
   if (thrown instanceof NoAnswer) return failed(LATE, "");
+  if (thrown instanceof NoConnection) return failed(UNCONNECTED, "");
   if (thrown instanceof NothingKept) return failed(SUPPRESSED, "");
   if (thrown instanceof DatabaseError) {
     const { code: state = "", constraint } = thrown;

@@ -1,10 +1,10 @@
 import { BridgeError, type Clock, type Random, type StoreHealth } from "@bridge/ports";
-import { FaultWatch, LinkedAbort, retryDelay, Slots } from "@bridge/ports/internal";
+import { FaultWatch, LinkedAbort, orAborted, retryDelay, Slots } from "@bridge/ports/internal";
 import { escapeIdentifier, type PoolClient } from "pg";
 import { type Server, serverOf } from "./client-config.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { Connections } from "./connections.ts";
-import { type Failure, failureOf, NoAnswer, NothingKept } from "./failure.ts";
+import { type Failure, failureOf, NoAnswer, NoConnection, NothingKept } from "./failure.ts";
 import type { Migrations } from "./migrations.ts";
 import { type Hearing, type HearingOptions, listen } from "./listen.ts";
 import { type Denied, deniedOf, faultOf } from "./privileges.ts";
@@ -17,7 +17,10 @@ export interface PostgresOptions extends TrialOptions {
   readonly random: Random;
   /** How long a call may take with all its tries, in milliseconds. Default: 20 s. The caller's signal bounds it too. */
   readonly callTimeoutMs?: number | undefined;
-  /** How long a first try may take, in milliseconds; the server gives it up, too. Default: 3 s. */
+  /**
+   * How long a try waits for a connection, and then a first one for its answer, in milliseconds; the server gives it up, too.
+   * Default: 3 s.
+   */
   readonly tryTimeoutMs?: number | undefined;
   /** A try that follows one without an answer may take twice as long, up to so many milliseconds. Default: the call's time. */
   readonly longestTryMs?: number | undefined;
@@ -25,10 +28,31 @@ export interface PostgresOptions extends TrialOptions {
 
 const CALL_TIMEOUT_MS = 20_000;
 const TRY_TIMEOUT_MS = 3_000;
+/**
+ * A connection takes six round trips where there are TLS and a password. A try does not wait for all of them on a slow network; who comes after it
+ * finds the connection.
+ */
+const CONNECT_MS = 10_000;
 /** What so many tries have met is told before the call is given up. */
 const TELLING_TRIES = 3;
 /** A reason that costs nothing: without one each call would make an exception. */
 const DONE = new Error("done");
+
+interface CallOptions {
+  readonly timeoutMs?: number | undefined;
+  /** Once the call is given up, so that the server undoes what it has begun. Default: a statement that is under way ends by itself. */
+  readonly isCutOff?: boolean | undefined;
+  readonly goesFirst?: boolean | undefined;
+}
+
+interface Turn {
+  /** Of the call. */
+  readonly signal: AbortSignal;
+  /** Cuts the connection off. */
+  readonly end: AbortSignal;
+  readonly goesFirst: boolean;
+  readonly onTurn: () => void;
+}
 
 /**
  * Statements for a PostgreSQL server, bounded and tried again. What is transient is tried again after a random wait that
@@ -57,10 +81,10 @@ export class PostgresClient implements AsyncDisposable {
     const { clock, tryTimeoutMs = TRY_TIMEOUT_MS } = options;
     this.#options = options;
     this.schema = connection.schema;
-    this.#server = serverOf(connection, { connectTimeoutMs: tryTimeoutMs, statementTimeoutMs: tryTimeoutMs });
+    this.#server = serverOf(connection, { connectTimeoutMs: CONNECT_MS, statementTimeoutMs: tryTimeoutMs });
     this.label = this.#server.label;
     this.#slots = new Slots(connection.pool_size);
-    this.#connections = new Connections(this.#server, connection.pool_size, tryTimeoutMs, clock);
+    this.#connections = new Connections(this.#server, connection.pool_size, CONNECT_MS, clock);
     this.#faults = new FaultWatch(clock, trialOf(this, options), this.#over.signal);
   }
 
@@ -72,7 +96,7 @@ export class PostgresClient implements AsyncDisposable {
   /** One statement, which is a transaction by itself. It may be made twice: look at {@link Answer.unsure}. */
   async query<Row extends object>(statement: Statement, signal: AbortSignal): Promise<Answer<Row>> {
     let unsure = false;
-    const { what, endsWhenLate = false, mayBeLate = false, lasting = false } = statement;
+    const { what, endsWhenLate = false, mayBeLate = false, lasting = false, goesFirst } = statement;
     if (lasting && this.#unkept !== undefined) throw this.#unkept;
     const { rows, count } = await this.#call(
       what,
@@ -91,6 +115,7 @@ export class PostgresClient implements AsyncDisposable {
         return failure.late && endsWhenLate ? failure : undefined;
       },
       signal,
+      { goesFirst },
     );
     return { rows, count, unsure };
   }
@@ -125,7 +150,7 @@ export class PostgresClient implements AsyncDisposable {
         return { ...failure, error: new BridgeError("CONNECTION_LOST", text, { charged: false }) };
       },
       signal,
-      timeoutMs,
+      { timeoutMs, isCutOff: true },
     );
   }
 
@@ -193,7 +218,7 @@ export class PostgresClient implements AsyncDisposable {
     /** Is told of each failed try; what it returns ends the call, as that failure. */
     onFailure: (failure: Failure) => Failure | undefined,
     signal: AbortSignal,
-    timeoutMs = 0,
+    { timeoutMs = 0, isCutOff = false, goesFirst = false }: CallOptions = {},
   ): Promise<T> {
     signal.throwIfAborted();
     this.#over.signal.throwIfAborted();
@@ -213,13 +238,14 @@ export class PostgresClient implements AsyncDisposable {
     try {
       for (let tries = 1; ; tries++) {
         try {
-          const result = await this.#try(once, tryMs, call.signal, () => (begun = true));
+          const end = isCutOff ? call.signal : this.#over.signal;
+          const trying = this.#try(once, tryMs, { signal: call.signal, end, goesFirst, onTurn: () => (begun = true) });
+          const result = await orAborted(trying, call.signal);
           this.#faults.succeeded(what);
           return result;
         } catch (thrown) {
           call.signal.throwIfAborted();
           failed = failureOf(thrown, what, this.label);
-          if (failed.unsure) this.#connections.doubt();
           // What is only late may be large.
           if (tries >= TELLING_TRIES && failed.fault && !failed.late) this.#faults.failed(what, failed.error);
           if (failed.late) tryMs = Math.max(tryMs, Math.min(2 * tryMs, longestTryMs));
@@ -240,21 +266,33 @@ export class PostgresClient implements AsyncDisposable {
     }
   }
 
+  /** Has its turn until the connection is free: whoever gave the call up may leave it busy for a while. */
   async #try<T>(
     work: (client: PoolClient) => Promise<T>,
     timeoutMs: number,
-    signal: AbortSignal,
-    onTurn: () => void,
+    { signal, end, goesFirst, onTurn }: Turn,
   ): Promise<T> {
-    using _ = await this.#slots.take(signal);
+    using _ = await this.#slots.take(signal, goesFirst);
     onTurn();
-    return await this.#inTime(work, timeoutMs, signal);
+    const { tryTimeoutMs = TRY_TIMEOUT_MS } = this.#options;
+    const client = await this.#inTime(tryTimeoutMs, new NoConnection(), signal, (bound) =>
+      this.#connections.lend(bound),
+    );
+    const beganAt = this.#options.clock.monotonic();
+    try {
+      return await this.#inTime(timeoutMs, new NoAnswer(), end, (bound) => this.#connections.use(client, work, bound));
+    } catch (thrown) {
+      const { unsure, late } = failureOf(thrown, "", this.label);
+      // A network that is only slow has answered others meanwhile.
+      if (unsure && !end.aborted) this.#connections.doubt(late ? beganAt : Number.POSITIVE_INFINITY);
+      throw thrown;
+    }
   }
 
-  async #inTime<T>(work: (client: PoolClient) => Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
+  async #inTime<T>(ms: number, late: Error, signal: AbortSignal, act: (bound: AbortSignal) => Promise<T>): Promise<T> {
     using attempt = new LinkedAbort(signal);
-    using _ = this.#after(timeoutMs, () => attempt.abort(new NoAnswer()));
-    return await this.#connections.use(work, attempt.signal);
+    using _ = this.#after(ms, () => attempt.abort(late));
+    return await act(attempt.signal);
   }
 
   #busy(what: string): BridgeError {

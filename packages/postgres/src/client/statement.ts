@@ -22,6 +22,8 @@ export interface Statement {
    * the server. Default: it is made.
    */
   readonly lasting?: boolean;
+  /** Whether it has its turn before others that wait for a connection. Default: they have theirs in the order of asking. */
+  readonly goesFirst?: boolean | undefined;
   /**
    * Of a write that changes no row when what it writes is there already: asks for that row. Without one the server has kept
    * nothing of what it took, which is a fault of its tables. Default: a write may change no row.

@@ -8,6 +8,9 @@ const FORGOTTEN = 1_000;
 /** What nobody has forgotten after that was left behind by a process that ended: far longer than a call takes. */
 const LEFT_BEHIND = "1 hour";
 
+/** A try of what is undone when it is not whole: its beginning, the statement and its end are three round trips, and a network may be slow. */
+const WHOLE_MS = 9_000;
+
 /** What a statement changes. */
 export interface Change {
   /** For errors: what it does, such as `deleting dead letters`. */
@@ -71,7 +74,8 @@ export class Changes {
         DELETE FROM ${changes} WHERE token = ANY(${old})
       )
       SELECT (SELECT count(*) FROM picked) AS picked, ARRAY(SELECT id FROM changed) AS ids`;
-    return { what, text, values: [...values, token, this.#toForget.splice(0, FORGOTTEN)] };
+    // Who changes ends what others have read for: reads of entries to come may wait, and how far a job is may not.
+    return { what, text, values: [...values, token, this.#toForget.splice(0, FORGOTTEN)], goesFirst: true };
   }
 
   async #once(statement: Statement, signal: AbortSignal) {
@@ -87,7 +91,10 @@ export class Changes {
       if (changed.ids.length < changed.picked) throw this.#client.keptNothing(statement.what);
       return changed;
     };
-    const changed = await this.#client.transaction(statement.what, work, signal, { repeatable: true });
+    const changed = await this.#client.transaction(statement.what, work, signal, {
+      repeatable: true,
+      timeoutMs: WHOLE_MS,
+    });
     return { ...changed, unsure: tries > 1 };
   }
 

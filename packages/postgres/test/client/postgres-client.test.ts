@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tcpProxy } from "@bridge/conformance";
 import { type Clock, systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { PostgresClient } from "../../src/client/postgres-client.ts";
+import type { Transaction } from "../../src/client/statement.ts";
 import { by, openClient, portOf } from "./support/clients.ts";
 
 const { signal } = new AbortController();
 const SLEEP = { what: "sleeping", text: "SELECT pg_sleep(30)" };
+const NAP = { what: "sleeping", text: "SELECT pg_sleep(0.3)" };
 const ONE = { what: "looking", text: "SELECT 1 AS one" };
 
 describe.skipIf(noPostgres)("a client", () => {
@@ -23,6 +25,9 @@ describe.skipIf(noPostgres)("a client", () => {
 
   const noteOf = (client: PostgresClient, id: string) =>
     ({ what: "writing a note", text: `INSERT INTO ${client.table("notes")} VALUES ($1, 1)`, values: [id] }) as const;
+  const pidOf = async (client: PostgresClient): Promise<number | undefined> =>
+    (await client.query<{ pid: number }>({ what: "asking", text: "SELECT pg_backend_pid() AS pid" }, signal)).rows[0]
+      ?.pid;
   const notes = async (id: string): Promise<number> =>
     (await schema.rows(`SELECT 1 FROM ${schema.connection.schema}.notes WHERE id = $1`, [id])).length;
 
@@ -108,17 +113,52 @@ describe.skipIf(noPostgres)("a client", () => {
     expect(told.filter((fault) => fault?.includes("no connection") === false)).toEqual([]);
   });
 
-  test("a caller that gives up waits for nobody, and its connection is not used again", async () => {
+  test("a caller that gives up waits for nobody, and its connection is used again once it has answered", async () => {
     await using client = openClient({ ...schema.connection, pool_size: 1 });
-    const pid = async () =>
-      (await client.query<{ pid: number }>({ what: "asking", text: "SELECT pg_backend_pid() AS pid" }, signal)).rows[0]
-        ?.pid;
-    const before = await pid();
-    const caller = new AbortController();
-    const sleeping = client.query(SLEEP, caller.signal);
-    setTimeout(() => caller.abort(new Error("enough")), 20);
-    await assert.rejects(sleeping, /enough/);
-    expect(await pid()).not.toBe(before);
+    const before = await pidOf(client);
+    await assert.rejects(client.query(NAP, AbortSignal.timeout(20)), { name: "TimeoutError" });
+    expect(await pidOf(client)).toBe(before);
+  });
+
+  test("a caller that gives a transaction up has it undone, and its connection cut off", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 1 });
+    const before = await pidOf(client);
+    const work = async (transaction: Transaction): Promise<void> => {
+      await transaction.query(noteOf(client, "given-up"));
+      await transaction.query(NAP);
+    };
+    await assert.rejects(client.transaction("writing", work, AbortSignal.timeout(100)), { name: "TimeoutError" });
+    expect(await pidOf(client)).not.toBe(before);
+    expect(await notes("given-up")).toBe(0);
+  });
+
+  test("on a slow network a connection may take longer than a try: whoever comes next has it", async () => {
+    // As many round trips do: nothing that the server says arrives sooner.
+    const far = createServer((socket) => {
+      const server = connect({ port: portOf(schema.connection), host: "127.0.0.1" });
+      socket.on("error", () => server.destroy()).pipe(server);
+      setTimeout(() => server.pipe(socket), 300);
+    });
+    await once(far.listen(0, "127.0.0.1"), "listening");
+    try {
+      const { port } = far.address() as AddressInfo;
+      const options = { clock: systemClock, tryTimeoutMs: 200, callTimeoutMs: 2_000 };
+      await using client = openClient({ ...by(schema.connection, port), pool_size: 1 }, options);
+      expect((await client.query(ONE, signal)).rows).toEqual([{ one: 1 }]);
+    } finally {
+      far.close();
+    }
+  });
+
+  test("who changes what others have read for has the next turn", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 1 });
+    const ended: string[] = [];
+    const ask = async (what: string, goesFirst?: boolean): Promise<void> => {
+      await client.query({ ...ONE, what, goesFirst }, signal);
+      ended.push(what);
+    };
+    await Promise.all([ask("first"), ask("reading"), ask("changing", true)]);
+    expect(ended).toEqual(["first", "changing", "reading"]);
   });
 
   test("a server that says nothing any more is given up; what was tried may have been made, and is tried again", async () => {
