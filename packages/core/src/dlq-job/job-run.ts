@@ -83,6 +83,14 @@ export class JobRun {
     return isAtWork(job) && job.requested === undefined && !this.#leaving.aborted && this.isHeld;
   }
 
+  /** Whether it is to stand still, or does: what has been begun settles while the job is held and the process does not end. */
+  get standsStill(): boolean {
+    const { state, requested } = this.hold.job;
+    return (
+      (requested !== undefined || state === "halted") && this.isHeld && !this.#leaving.aborted && !this.cut.aborted
+    );
+  }
+
   /** Whether what is said of the job is heard: nobody else has it, and its store is the one in use. */
   get isHeld(): boolean {
     return !this.#isOver && !this.hold.isLost && this.parts.store() === this.#opened;

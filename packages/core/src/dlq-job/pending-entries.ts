@@ -1,4 +1,5 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
+import { REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
 import type { FailedAhead } from "./failed-ahead.ts";
 import type { JobRun } from "./job-run.ts";
 import type { Lane } from "./lane.ts";
@@ -10,6 +11,8 @@ import { fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts
 const MAX_PENDING = 128;
 /** Entries that are looked at in one beat. */
 const LOOKED_AT = 16;
+/** Between two looks while the job comes to stand still. */
+const LOOK_MS = 250;
 
 export interface PendingEntriesOptions {
   readonly run: JobRun;
@@ -26,6 +29,8 @@ export class PendingEntries {
   readonly #options: PendingEntriesOptions;
   /** Of those of a former owner, whose loans may have to end first: what they come to says of the target what an attempt does. */
   readonly #untold = new Set<string>();
+  /** Those that have had their time here. */
+  readonly #late = new Set<string>();
 
   constructor(options: PendingEntriesOptions) {
     this.#options = options;
@@ -48,8 +53,10 @@ export class PendingEntries {
   add({ id }: DeadLetterHead, late: boolean): void {
     if (this.has(id)) return;
     this.#ids = [...this.#ids, id];
-    if (late) this.#options.book.attempted(true, "the message is still pending in the outbox");
-    else this.#untold.add(id);
+    if (late) {
+      this.#late.add(id);
+      this.#options.book.attempted(true, "the message is still pending in the outbox");
+    } else this.#untold.add(id);
   }
 
   /** Looks what has become of some of them. */
@@ -58,6 +65,19 @@ export class PendingEntries {
     for (const id of this.#ids.slice(0, LOOKED_AT)) {
       if (!run.goesOn) return;
       await this.#lookAt(id);
+    }
+  }
+
+  /** The job is to stand still: what a former owner has put into the outbox has its time to settle, as what this one sends has. */
+  async settle(): Promise<void> {
+    const { run } = this.#options;
+    const { clock } = run.parts;
+    const until = clock.monotonic() + REPLAY_TIMEOUT_MS;
+    const isOver = (): boolean => !run.standsStill || clock.monotonic() > until;
+    while (!isOver()) {
+      for (const id of this.#ids) if (!isOver()) await this.#lookAt(id);
+      if (this.#ids.every((id) => this.#late.has(id))) return;
+      await clock.delay(LOOK_MS, run.cut).catch(() => {});
     }
   }
 
@@ -71,16 +91,18 @@ export class PendingEntries {
   }
 
   async #lookAt(id: string): Promise<void> {
-    const { busy, standing } = this.#options.run.parts;
+    const { run } = this.#options;
+    const { busy, standing } = run.parts;
     if (busy.has(id)) return;
     busy.add(id);
     try {
-      const context = replayContextOf(this.#options.run);
+      const context = replayContextOf(run);
       const entry = await fetchEntry(context, { id });
       if ("kind" in entry) {
         const of = entry.kind === "failed" ? entry.of : undefined;
         return this.#ended(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry, of);
       }
+      if (!run.goesOn) return;
       // Nothing is sent while it is in the outbox, and what that has delivered is only deleted.
       if (standing(entry.routeId).kind === "ready") this.#ended(id, await replayEntry(context, entry), entry);
     } finally {
@@ -95,6 +117,7 @@ export class PendingEntries {
     // Others are looked at first the next time.
     this.#ids = stays ? [...others, id] : others;
     if (stays) return;
+    this.#late.delete(id);
     const tells = this.#untold.delete(id);
     const own = lanes.find(({ routeId }) => routeId === entry?.routeId);
     const lane = own ?? lanes[0];

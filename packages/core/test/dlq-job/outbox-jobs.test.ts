@@ -3,6 +3,7 @@ import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
 import { memoryHub } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
+import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, outage, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
@@ -93,6 +94,35 @@ describe("a redrive job through an outbox", () => {
     expect(await stored(dlq)).toEqual([]);
     await supervisor.shutdown();
   });
+
+  test.each((["pause", "cancel"] as const).flatMap((call) => [true, false].map((isSilent) => ({ call, isSilent }))))(
+    "spec 4.10.6: what a former owner has put into the outbox settles within 30 s before the job stands still, and what remains is there: %o",
+    async ({ call, isSilent }) => {
+      const bridge = await started({ deliveryMode: "shared_outbox", policy: { sendTimeoutMs: 1e9 } });
+      const { hub, supervisor, dlq, clock } = bridge;
+      const { sends } = hub.channel("out");
+      await fill(dlq, 1);
+      const hold = sends.hold();
+      const { id } = await begun(bridge);
+      await clock.until(() => sends.held > 0);
+      let isStopped = false;
+      void supervisor.stop(bound()).then(() => (isStopped = true));
+      await clock.until(() => isStopped, 100);
+      await supervisor.start(bound());
+      await until(bridge, id, ({ owner, pending }) => owner !== undefined && pending.length > 0);
+      await supervisor.jobs().ask(id, { call }, bound());
+      await clock.advance(20_000);
+      expect(await supervisor.jobs().get(id, bound())).toMatchObject({ state: "running", requested: { call } });
+      if (!isSilent) hold[Symbol.dispose]();
+      await clock.advance(12_000);
+      const { state, ...job } = await supervisor.jobs().get(id, bound());
+      expect(state).toBe(call === "pause" ? "paused" : "cancelled");
+      expect(job.pending.length > 0).toBe(isSilent);
+      expect(progressOf({ state, ...job }).remaining).toBe((await stored(dlq)).length);
+      hold[Symbol.dispose]();
+      await supervisor.shutdown();
+    },
+  );
 
   test("operators 3.5.2: what was marked, of which the outbox was not told before the process was killed, is not sent again", async () => {
     const clock = new FakeClock();
