@@ -22,6 +22,7 @@ beforeEach(() => {
     now: () => now,
     outbox: false,
     redrives: false,
+    fansOut: true,
     measured: true,
     ttlMs: 10_000,
   });
@@ -132,6 +133,23 @@ test("operators 3.4: an entry of a fan-out is sent to each of its targets, and t
     books.replays.sends(other, envelopeOf("a"), "out"),
   ]).toEqual(["retry", "again"]);
   expect(told).toEqual(["other sends a for job again, which it has heard is delivered"]);
+});
+
+test("operators 3.4: an entry of a whole fan-out is marked by its first leg that fails, and sent on to the others, to none that refused it", () => {
+  books.kept({ ...letter("a"), bindingId: "" }, true);
+  write({ state: "planned" });
+  write(held(one));
+  books.fetches(one, "a");
+  const send = (binding: string) => books.replays.sends(one, envelopeOf("a"), binding);
+  for (const binding of ["out", "moody", "late"]) {
+    expect(send(binding)).toBe("first");
+    if (binding === "out") books.replays.refused(one, envelopeOf("a"), "out");
+    books.marked(one, "a", "job", 1);
+  }
+  expect(send("moody")).toBe("retry");
+  expect(told).toEqual([]);
+  send("out");
+  expect(told).toEqual(["one sends a for job again in the same try, which it has marked"]);
 });
 
 test("operators 3.4: of what an owner leaves behind, as much is sent again as it has at once", () => {

@@ -70,7 +70,7 @@ export class Target {
         auditor.jobs.replays.heard(owner, id, address);
         return resolve();
       }
-      auditor.targets.failed(number, address, error, owner);
+      auditor.targets.failed(number, address, error, owner, id);
       reject(error);
     };
     const onAbort = (): void => end(signal.reason);

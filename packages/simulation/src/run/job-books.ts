@@ -10,6 +10,8 @@ export interface JobBooksOptions extends JobReplaysOptions {
   readonly now: () => number;
   /** Whether somebody redrives entries besides the jobs: what is under way then a purge leaves to that, and says so. */
   readonly redrives: boolean;
+  /** Whether the route sends to several bindings. */
+  readonly fansOut: boolean;
   /** Whether monotonic clocks show for how long an instance stood still. */
   readonly measured: boolean;
   /** How long others wait for a sign of life of an owner, and by how much clocks may differ, as a part of that. */
@@ -65,6 +67,8 @@ export class JobBooks {
   fetches(by: Owner, entryId: string): void {
     const letter = this.letters.of(entryId);
     if (letter === undefined) return;
+    const { spell, bindingId } = letter;
+    const wide = this.#options.fansOut && bindingId === "";
     for (const job of this.#jobs.values()) {
       const { kind, state, attempt, owner } = job.document;
       if (kind !== "redrive" || isOver(state)) continue;
@@ -73,7 +77,7 @@ export class JobBooks {
       const mayThinkSo = this.#options.now() <= job.unawareUntil;
       const licensed = isOwner || mayThinkSo || !this.#options.measured;
       for (let tried = 1; tried <= attempt; tried++)
-        this.replays.fetched(by, { job, attempt: tried, entryId, spell: letter.spell }, licensed);
+        this.replays.fetched(by, { job, attempt: tried, entryId, spell, wide }, licensed);
     }
   }
 

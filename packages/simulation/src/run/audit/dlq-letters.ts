@@ -4,6 +4,8 @@ import type { DeadLetter } from "@bridge/ports";
 /** A dead letter, whether it is there or not. */
 interface Letter {
   readonly routeId: string;
+  /** Empty when it is of none of them alone. */
+  readonly bindingId: string;
   readonly failedAt: number;
   here: boolean;
   /** Jobs may have left it out, because an operator had quarantined it. */
@@ -45,10 +47,11 @@ export class DlqLetters {
     if (letter !== undefined) letter.wasQuarantined = true;
   }
 
-  add({ id, routeId, failedAt, envelope }: DeadLetter): void {
+  add({ id, routeId, bindingId, failedAt, envelope }: DeadLetter): void {
     this.#keptAs.add(envelope.id);
     this.#letters.set(id, {
       routeId,
+      bindingId,
       failedAt,
       wasQuarantined: this.#letters.get(id)?.wasQuarantined ?? false,
       here: true,

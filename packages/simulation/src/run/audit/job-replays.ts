@@ -11,7 +11,9 @@ interface Replay {
   readonly spell: number;
   /** Instances that may attempt it, because they had the job when they fetched it. */
   readonly licensed: Set<Owner>;
-  /** By binding: one without a binding of its own goes to all of its route. */
+  /** The entry names no binding, so that it goes to each of its route, which end one after another. */
+  readonly wide: boolean;
+  /** By binding. */
   readonly legs: Map<string, ReplayedLeg>;
   markedBy: Owner | undefined;
 }
@@ -20,6 +22,8 @@ interface Replay {
 interface ReplayedLeg {
   /** Who heard last that the target has it. */
   heardBy: Owner | undefined;
+  /** Who heard last that the target refuses it for good. */
+  refusedBy: Owner | undefined;
 }
 
 export interface JobReplaysOptions {
@@ -43,13 +47,10 @@ export class JobReplays {
   }
 
   /** The instance asks for the entry; `licensed`: it has the job, or may think so. */
-  fetched(by: Owner, { job, attempt, entryId, spell }: ReplayedEntry & { spell: number }, licensed: boolean): void {
-    const envelopeId = envelopeIdOf({ job, attempt, entryId });
+  fetched(by: Owner, replayed: ReplayedEntry & Pick<Replay, "spell" | "wide">, licensed: boolean): void {
+    const envelopeId = envelopeIdOf(replayed);
     const replay = this.#replays.get(envelopeId) ?? {
-      job,
-      attempt,
-      entryId,
-      spell,
+      ...replayed,
       licensed: new Set(),
       legs: new Map(),
       markedBy: undefined,
@@ -70,7 +71,7 @@ export class JobReplays {
   sends(by: Owner, envelopeId: string, binding: string): "first" | "retry" | "again" | undefined {
     const replay = this.#replays.get(envelopeId);
     if (replay === undefined) return undefined;
-    const { job, markedBy, entryId, legs } = replay;
+    const { job, markedBy, entryId, wide, legs } = replay;
     const { violated, outbox } = this.#options;
     const { id } = job.document;
     const sent = legs.get(binding);
@@ -78,9 +79,12 @@ export class JobReplays {
     if (!outbox) {
       if (!replay.licensed.has(by)) violated(`${by.name} sends ${entryId} for ${id}, which it has not got`);
       if (heardBy === by) violated(`${by.name} sends ${entryId} for ${id} again, which it has heard is delivered`);
-      if (markedBy === by) violated(`${by.name} sends ${entryId} for ${id} again in the same try, which it has marked`);
+      // The first leg that fails marks the entry, and the others go on.
+      const isOver = !wide || sent?.refusedBy === by;
+      if (markedBy === by && isOver)
+        violated(`${by.name} sends ${entryId} for ${id} again in the same try, which it has marked`);
     }
-    legs.set(binding, { heardBy: undefined });
+    legs.set(binding, { heardBy: undefined, refusedBy: undefined });
     if (sent === undefined) return "first";
     if (heardBy === undefined) return "retry";
     job.again.set(binding, (job.again.get(binding) ?? 0) + 1);
@@ -89,7 +93,12 @@ export class JobReplays {
 
   /** Its sender hears that the target of a binding has it. */
   heard(by: Owner, envelopeId: string, binding: string): void {
-    this.#replays.get(envelopeId)?.legs.set(binding, { heardBy: by });
+    this.#replays.get(envelopeId)?.legs.set(binding, { heardBy: by, refusedBy: undefined });
+  }
+
+  /** Its sender hears that the target of a binding will never have it. */
+  refused(by: Owner, envelopeId: string, binding: string): void {
+    this.#replays.get(envelopeId)?.legs.set(binding, { heardBy: undefined, refusedBy: by });
   }
 }
 

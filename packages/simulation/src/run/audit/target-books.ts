@@ -72,11 +72,12 @@ export class TargetBooks {
     this.#ledger.at(number, binding).unheard--;
   }
 
-  failed(number: number, binding: string, error: unknown, by?: Owner): void {
+  failed(number: number, binding: string, error: unknown, by?: Owner, envelopeId = ""): void {
     const at = this.#ledger.at(number, binding);
     at.failed++;
     const lasts = BridgeError.is(error) && error.class !== "transient";
     if (lasts) at.refusedForGood++;
+    if (lasts && by !== undefined) this.#rules.replays.refused(by, envelopeId, binding);
     if (BridgeError.is(error) && error.charged && at.attempts === 0) this.#charge(number, binding, by);
   }
 
