@@ -33,7 +33,7 @@ export interface MarkChange {
   /** Empty: nobody. */
   readonly assignee?: string | undefined;
   readonly quarantined?: boolean | undefined;
-  /** Counts one more redrive that failed. */
+  /** A redrive has failed. One try is one redrive, however often it is told of: of a fan-out, each leg that fails tells. */
   readonly redriven?: Omit<RedriveMark, "count"> | undefined;
 }
 
@@ -53,7 +53,7 @@ export function marked(marks: DeadLetterMarks | undefined, change: MarkChange): 
     redriven === undefined
       ? marks?.redrives
       : {
-          count: (marks?.redrives?.count ?? 0) + 1,
+          count: (marks?.redrives?.count ?? 0) + (isSameTry(marks?.redrives, redriven) ? 0 : 1),
           ...redriven,
           lastError: redriven.lastError.slice(0, MAX_ERROR_LENGTH),
         };
@@ -84,6 +84,8 @@ export function mergedMarks(
   });
 }
 
+type Tried = Pick<RedriveMark, "jobId" | "jobTry">;
+
 interface Unbounded extends Omit<DeadLetterMarks, "quarantined" | "notes"> {
   readonly quarantined: boolean | undefined;
   readonly notes: readonly DeadLetterNote[];
@@ -107,6 +109,10 @@ function bounded({ redrives, assignee = "", quarantined = false, ...all }: Unbou
 
 function isSame(one: DeadLetterNote, other: DeadLetterNote): boolean {
   return one.at === other.at && one.by === other.by && one.text === other.text;
+}
+
+function isSameTry(one: Tried | undefined, other: Tried): boolean {
+  return one?.jobTry !== undefined && one.jobTry === other.jobTry && one.jobId === other.jobId;
 }
 
 /** The one that was tried last, with the larger count. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DeadLetterMarks, type MarkChange, marked, mergedMarks } from "../src/index.ts";
+import { type DeadLetterMarks, type MarkChange, marked, mergedMarks, type RedriveMark } from "../src/index.ts";
 
 const note = fc.record({ at: fc.nat(), by: fc.string({ maxLength: 64 }), text: fc.string({ maxLength: 1_000 }) });
 const change: fc.Arbitrary<MarkChange> = fc.record(
@@ -38,6 +38,28 @@ test("an empty assignee clears it, and without anything left there are no marks"
   expect(marks).toEqual({ assignee: "alice", quarantined: true });
   expect(marked(marks, { assignee: "" })).toEqual({ quarantined: true });
   expect(marked({ quarantined: true }, { quarantined: false })).toBeUndefined();
+});
+
+test("a try counts as one redrive, however often it is told of, and shows what was told last", () => {
+  const told = (of: Pick<RedriveMark, "jobId" | "jobTry">, lastAt: number) => ({
+    redriven: { lastAt, lastCode: "FORBIDDEN", lastError: `at ${lastAt}`, ...of } as const,
+  });
+  const first = { jobId: "job-1", jobTry: 1 };
+  let marks = marked(undefined, told(first, 1));
+  marks = marked(marks, told(first, 2));
+  expect(marks?.redrives).toMatchObject({ ...first, count: 1, lastAt: 2, lastError: "at 2" });
+  // The next try, another job, the redrive of the entry alone, and one that does not say which it is.
+  for (const [of, count] of [
+    [{ ...first, jobTry: 2 }, 2],
+    [{ jobId: "job-2", jobTry: 2 }, 3],
+    [{ jobTry: 7 }, 4],
+    [{ jobTry: 7 }, 4],
+    [{}, 5],
+    [{}, 6],
+  ] as const) {
+    marks = marked(marks, told(of, 3));
+    expect(marks?.redrives?.count).toBe(count);
+  }
 });
 
 test("spec 4.10.5: of merged marks nothing is lost within the bounds, notes are in order, and merging again adds nothing twice", () => {

@@ -152,6 +152,23 @@ test("operators 3.4: an entry of a whole fan-out is marked by its first leg that
   expect(told).toEqual(["one sends a for job again in the same try, which it has marked"]);
 });
 
+test("an entry counts a try once, however many legs of it fail", () => {
+  const { redrives } = books;
+  const of = (jobTry: number) => ({ jobId: "job", jobTry });
+  for (const [jobTry, count] of [
+    [1, 1],
+    [1, 1],
+    [2, 2],
+  ] as const) {
+    redrives.failed("a", of(jobTry));
+    redrives.counted("a", count);
+  }
+  expect(told).toEqual([]);
+  redrives.failed("a", of(2));
+  redrives.counted("a", 3);
+  expect(told).toEqual(["entry a counts 3 redrives, and 2 were tried"]);
+});
+
 test("operators 3.4: of what an owner leaves behind, as much is sent again as it has at once", () => {
   begun();
   for (const id of ["a", "b"]) {

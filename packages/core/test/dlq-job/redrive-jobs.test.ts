@@ -78,6 +78,19 @@ describe("a redrive job", () => {
     await supervisor.shutdown();
   });
 
+  test("operators 3.4: of an entry for a whole fan-out each leg is attempted once, and its failures in one try are one redrive", async () => {
+    const bridge = await started({ dispatchMode: "fan_out", bindings: ["a", "b", "c"] });
+    const { hub, supervisor, dlq } = bridge;
+    await fill(dlq, 1, () => ({ bindingId: "" }));
+    for (const leg of ["a", "b", "c"]) hub.channel(leg).sends.failNext(1, refusal);
+    const job = await begun(bridge);
+    expect(await until(bridge, job.id, "completed")).toMatchObject({ counts: { succeeded: 0, failed: 1 } });
+    // A second send would arrive.
+    expect(["a", "b", "c"].map((leg) => hub.channel(leg).arrived)).toEqual([0, 0, 0]);
+    expect((await dlq.get("e00000", bound()))?.marks?.redrives).toMatchObject({ count: 1, jobId: job.id, jobTry: 1 });
+    await supervisor.shutdown();
+  });
+
   test("interface 4.10.1: an entry that is deleted while it is sent counts as skipped when that fails, and nothing is written", async () => {
     const bridge = await started();
     const { hub, supervisor, dlq } = bridge;

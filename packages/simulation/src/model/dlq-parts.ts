@@ -44,7 +44,12 @@ export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, own
         ask(
           signal,
           async () => {
+            for (const [id, { redriven }] of changes) if (redriven) auditor.jobs.redrives.failed(id, redriven);
             const there = await kept.marks.mark(changes, NEVER);
+            for (const id of there) {
+              const entry = await kept.get(id, NEVER);
+              auditor.jobs.redrives.counted(id, entry?.marks?.redrives?.count ?? 0);
+            }
             for (const [id, { redriven, quarantined }] of changes) {
               if (quarantined === true) auditor.jobs.letters.quarantined(id);
               if (there.has(id) && redriven?.jobId !== undefined && redriven.jobId !== NO_JOB) {

@@ -5,6 +5,7 @@ import { DlqLetters } from "./audit/dlq-letters.ts";
 import { JobReplays, type JobReplaysOptions } from "./audit/job-replays.ts";
 import { impossibleIn, leftInTrash, leftUndone } from "./audit/job-rules.ts";
 import { followOwner, type KnownJob, newlyKnown } from "./audit/known-job.ts";
+import { RedriveCounts } from "./audit/redrive-counts.ts";
 
 export interface JobBooksOptions extends JobReplaysOptions {
   readonly now: () => number;
@@ -22,6 +23,7 @@ export interface JobBooksOptions extends JobReplaysOptions {
 export class JobBooks {
   readonly letters = new DlqLetters();
   readonly replays: JobReplays;
+  readonly redrives: RedriveCounts;
   readonly #options: JobBooksOptions;
   readonly #jobs = new Map<string, KnownJob>();
   readonly #keys = new Map<string, string>();
@@ -29,6 +31,7 @@ export class JobBooks {
   constructor(options: JobBooksOptions) {
     this.#options = options;
     this.replays = new JobReplays(options);
+    this.redrives = new RedriveCounts(options.violated);
   }
 
   /** Those that somebody has begun and that are not over. */
