@@ -18,13 +18,14 @@ export class Lease {
     this.key = key;
   }
 
-  /** While this instance holds it. */
+  /** While this instance holds it, or has not found out yet that its time is over: whoever acts under it asks it. */
   get term(): Term | undefined {
     return this.#term?.ended === true ? undefined : this.#term;
   }
 
+  /** By the clocks of this machine. Ends the term when its time is over: after a standstill no timer may have done that yet. */
   get held(): boolean {
-    return this.term !== undefined;
+    return this.term?.live === true;
   }
 
   /** Whether another instance was seen to hold it and to be alive. */

@@ -133,17 +133,19 @@ function sessionViews(links: readonly Link[], config: BridgeConfig): readonly Se
   const linksOf = Map.groupBy(links, ({ sessionId }) => sessionId);
   return sessions.map(({ id }) => {
     const own = linksOf.get(id) ?? [];
+    const lease = own.find((link) => link.lease !== undefined)?.lease;
+    // Asked first: it closes its links when its time is over.
+    const hasLease = lease?.held === true;
     const facts = {
       connected: own.length > 0 && own.every((link) => link.connected),
       subscriptionsWanted: own.reduce((sum, link) => sum + link.subscriptionsWanted, 0),
       subscriptionsActive: own.reduce((sum, link) => sum + link.subscriptionsActive, 0),
     };
     const level = serviceLevel(facts);
-    const lease = own.find((link) => link.lease !== undefined)?.lease;
     return {
       sessionId: id,
       ...facts,
-      hasLease: lease?.held === true,
+      hasLease,
       leasedElsewhere: lease?.elsewhere === true,
       ready: level === "full",
       serviceLevel: level,

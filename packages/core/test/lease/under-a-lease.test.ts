@@ -161,6 +161,15 @@ describe("what comes to its end after the lease is over", () => {
   });
 });
 
+test("spec 2.1: whoever finds its lease over by its clock is active no more, nor connected, before any timer has told it", async () => {
+  await using stage = await pair();
+  const { a, clock } = stage;
+  expect([role(a), level(a)]).toEqual(["active", "full"]);
+  clock.skip(2 * TTL_MS);
+  const { role: told, sessions } = a.supervisor.view();
+  expect([told, sessions]).toMatchObject(["standby", [{ hasLease: false, connected: false }]]);
+});
+
 describe("changes of the configuration", () => {
   test("a lease is kept while the session that stands under it is replaced, and released when it is exclusive no more", async () => {
     await using stage = await pair();
