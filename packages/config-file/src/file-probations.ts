@@ -5,7 +5,7 @@ import type { Content, StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
 import { tryLockFile } from "@bridge/file/internal";
 import { probationOf } from "./drafts.ts";
-import { addReversal, type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
+import { addStanding, type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Writes a document; `before` is done when all is ready to be written, is given what it replaces and what it is, and says whether it may be. */
@@ -78,8 +78,8 @@ export class FileProbations implements ConfigProbations, Disposable {
       await this.#file.alone(signal, write, async () => write(await this.#file.place()));
     } catch (error) {
       signal.throwIfAborted();
-      if (standing.reversal === undefined) throw error;
-      await addReversal(held, standing.reversal);
+      // What keeps the file from being replaced is what whoever has to mend it is to read.
+      await addStanding(held, standing).catch(() => Promise.reject(error));
     }
   }
 

@@ -6,6 +6,12 @@ import { MissingFileError, readText } from "./read-text.ts";
 import { replaceFile, syncFolderOf } from "./replace-file.ts";
 
 const FORMAT = 1;
+
+/** As it is added to a note. */
+interface Added extends Reversal, Pick<Probation, "confirmBy" | "withinMs"> {
+  readonly orderly: boolean;
+}
+
 /** A document as base64, and what is said of it. */
 const MAX_NOTE_BYTES = 2 * MAX_FILE_BYTES;
 /** Kept free at the end of a note. */
@@ -22,6 +28,9 @@ export interface ProbationNote {
   readonly reversal?: Reversal | undefined;
 }
 
+/** How it stands with a probation: all of it that may change while it lasts. */
+type Standing = Pick<ProbationNote, "probation" | "orderly" | "reversal">;
+
 /** Only one caller at a time may do this for one document. */
 export async function writeNote(target: string, note: ProbationNote, signal: AbortSignal): Promise<void> {
   const former = { ...note.former, bytes: Buffer.from(note.former.bytes).toString("base64") };
@@ -30,17 +39,19 @@ export async function writeNote(target: string, note: ProbationNote, signal: Abo
 }
 
 /**
- * Adds to a note why its document is taken back, within the room that is kept for it: a full disk, or a folder that may not be written,
- * is in the way of {@link writeNote} and not of this. Only who has the lock of the note may do this.
+ * Adds to a note how it stands with its probation now, within the room that is kept for it: a full disk, or a folder that may not be
+ * written, is in the way of {@link writeNote} and not of this. Only who has the lock of the note may do this.
  */
-export async function addReversal(target: string, { why, detail }: Reversal): Promise<void> {
+export async function addStanding(target: string, { probation, orderly, reversal }: Standing): Promise<void> {
   await using handle = await open(probationOf(target), "r+");
   const room = Buffer.alloc(ROOM_BYTES + 2);
   const at = (await handle.stat()).size - room.length;
   await handle.read(room, 0, room.length, Math.max(0, at));
   if (at <= 0 || room.at(0) !== NEWLINE || room.at(-1) !== NEWLINE) throw new Error("the note has no room");
-  const whole = Buffer.from(JSON.stringify({ why, detail }));
-  const said = whole.length <= ROOM_BYTES ? whole : Buffer.from(JSON.stringify({ why }));
+  const { confirmBy, withinMs } = probation;
+  const standing = { orderly, confirmBy, withinMs };
+  const whole = Buffer.from(JSON.stringify({ ...standing, ...reversal }));
+  const said = whole.length <= ROOM_BYTES ? whole : Buffer.from(JSON.stringify({ ...standing, why: reversal?.why }));
   room.fill(" ", 1, 1 + ROOM_BYTES);
   said.copy(room, 1);
   await handle.write(room, 0, room.length, at);
@@ -59,7 +70,7 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
     if (read.format !== FORMAT) throw new Error("it is of another format");
     const { revision, bytes } = read.former;
     const former = { revision, bytes: Buffer.from(bytes, "base64") };
-    return { ...read, ...addedReversal(added), former };
+    return { ...withStanding(read, added), former };
   } catch (error) {
     if (error instanceof MissingFileError) return undefined;
     signal.throwIfAborted();
@@ -72,14 +83,19 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
   }
 }
 
-/** One that a crash has cut off says nothing. */
-function addedReversal(text: string): Pick<ProbationNote, "reversal"> {
+/** What a crash has cut off of it says nothing. */
+function withStanding<Note extends Standing>(note: Note, added: string): Note {
   try {
-    const { why, detail } = JSON.parse(text) as { readonly why?: unknown; readonly detail?: unknown };
-    if (typeof why !== "string") return {};
-    return { reversal: typeof detail === "string" ? { why, detail } : { why } };
+    const { why, detail, orderly, confirmBy, withinMs } = JSON.parse(added) as Partial<Added>;
+    const reversal = why === undefined ? note.reversal : { why, ...(detail !== undefined && { detail }) };
+    const probation = {
+      ...note.probation,
+      ...(confirmBy !== undefined && { confirmBy }),
+      ...(withinMs !== undefined && { withinMs }),
+    };
+    return { ...note, probation, orderly: orderly ?? note.orderly, ...(reversal !== undefined && { reversal }) };
   } catch {
-    return {};
+    return note;
   }
 }
 

@@ -81,6 +81,7 @@ describe.each(OBSTACLES)("operators 7: a change on probation whose document $nam
     const told = transactions.withdrawn();
     expect(told).toMatch(/version 1 was taken back: the former version runs again, and is stored again when/);
     expect(told).toMatch(said);
+    expect([transactions.probation()?.version, transactions.confirmable()]).toEqual([version, undefined]);
     expect(told).toMatch(/make room where the document lies, and let this process write it/);
     await expect(transactions.confirm(version)).rejects.toMatchObject({ reason: "reverted" });
     await expect(transactions.revert(version, "it does harm")).rejects.toEqual(UNAVAILABLE);
@@ -203,6 +204,21 @@ it("operators 7: after an orderly end a change goes on though nothing can be not
   chmodSync(path, 0o444);
   const { settled, runs } = await crashed(path);
   expect([settled, runs]).toMatchObject([{ goesOn: { probation: { version: 1 } } }, { bridge: { id: "plant-8" } }]);
+});
+
+it("spec 4.9.8: an orderly end is noted without room, and so is the next start: a crash after that takes the change back", async () => {
+  await using trial = stage();
+  const { path, transactions } = trial;
+  await trial.tryOut({ bridge: { id: "plant-8" } });
+  NO_ROOM.put(path);
+  await transactions.suspend();
+  await trial.store[Symbol.asyncDispose]();
+  expect(await crashed(path)).toMatchObject({
+    runs: { bridge: { id: "plant-8" } },
+    settled: { goesOn: { probation: { version: 1 } } },
+  });
+  const told = await crashed(path);
+  expect(told).toMatchObject({ runs: FORMER, settled: { takenBack: {}, reversal: { why: "process_ended" } } });
 });
 
 /** What keeps the reason from being noted in a new file, too. */

@@ -7,14 +7,14 @@ import type { ConfigFollower } from "./config-follower.ts";
 export function configChanges(
   { lastReloadAt, lastError }: ConfigWatch,
   follower: Pick<ConfigFollower, "reloads">,
-  transactions: Pick<ConfigTransactions, "leftElsewhere" | "outcomes" | "probation" | "reverts">,
+  transactions: Pick<ConfigTransactions, "confirmable" | "leftElsewhere" | "outcomes" | "reverts">,
 ): ConfigChanges {
   return {
     reloads: follower.reloads(),
     lastReloadAt,
     failing: lastError !== undefined,
     transactions: transactions.outcomes(),
-    confirmBy: transactions.probation()?.confirmBy,
+    confirmBy: transactions.confirmable()?.confirmBy,
     leftConfirmBy: transactions.leftElsewhere()?.confirmBy,
     reverts: transactions.reverts(),
   };

@@ -5,9 +5,9 @@ import type { ConfigFollower } from "./config-follower.ts";
 /** What is known of the source of the configuration, and of the changes that were made here. */
 export function configWatchOf(
   follower: Pick<ConfigFollower, "facts">,
-  transactions: Pick<ConfigTransactions, "notApplied" | "probation" | "withdrawn">,
+  transactions: Pick<ConfigTransactions, "confirmable" | "notApplied" | "withdrawn">,
 ): ConfigWatch {
-  return { ...withNotApplied(follower.facts(), transactions), probation: transactions.probation() };
+  return { ...withNotApplied(follower.facts(), transactions), probation: transactions.confirmable() };
 }
 
 /** What a commit has left behind counts until the source is followed again; what is taken back until it is stored again. */

@@ -45,7 +45,7 @@ export function outsideFacts(parts: CountedParts, clock: Clock): OutsideFacts {
     ),
     loopP99Ms: figures.loopP99Ms,
     configError: configWatchOf(follower, transactions).lastError,
-    probationEndsAt: transactions.withdrawn() === undefined ? transactions.probation()?.confirmBy : undefined,
+    probationEndsAt: transactions.confirmable()?.confirmBy,
     probationLeft: transactions.withdrawn() ?? transactions.leftElsewhere()?.told ?? transactions.leftBehind(),
   };
 }

@@ -22,7 +22,7 @@ export function configEndpoints(transactions: ConfigTransactions): readonly Admi
       },
     }).handle(async () => {
       const { version, config } = await transactions.current(NEVER);
-      const open = transactions.probation();
+      const open = transactions.confirmable();
       const body = { version, config, ...(open !== undefined && { probation: probationToWire(open) }) };
       return { status: 200, body, audit: { detail: { version } } };
     }),

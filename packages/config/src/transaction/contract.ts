@@ -162,8 +162,10 @@ export interface ConfigTransactions {
   confirm(version: number): Promise<void>;
   /** Takes it back at once. @throws TransactionError conflict, with the reason */
   revert(version: number, reason: string): Promise<Revert>;
-  /** What is on probation here. */
+  /** What is on probation here, or taken back and not stored again yet. */
   probation(): Probation | undefined;
+  /** What is on probation here and has not been taken back. */
+  confirmable(): Probation | undefined;
   /** What is on probation beyond its end, at an instance that has not ended it. */
   leftElsewhere(): LeftElsewhere | undefined;
   /**

@@ -197,6 +197,11 @@ class Transactions implements ConfigTransactions {
     return this.#probations.open?.probation;
   }
 
+  confirmable(): Probation | undefined {
+    const { open } = this.#probations;
+    return open?.withdrawn === undefined ? open?.probation : undefined;
+  }
+
   leftElsewhere(): LeftElsewhere | undefined {
     return this.#probations.leftElsewhere;
   }
