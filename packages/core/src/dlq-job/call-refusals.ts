@@ -1,5 +1,5 @@
 import type { BridgeConfig } from "@bridge/config";
-import type { Job } from "./job.ts";
+import type { Job, JobCall, JobRequest } from "./job.ts";
 import type { KeptJob } from "./job-book.ts";
 import type { JobDraft } from "./job-planner.ts";
 import { JobRefusal } from "./job-refusal.ts";
@@ -12,6 +12,20 @@ interface ByNow {
   readonly accepted: boolean;
   /** What a purge would take, where that is known. */
   readonly found: SetCount | undefined;
+}
+
+/** Of what was asked for and has not come to pass. */
+const UNDER_WAY: Readonly<Record<JobRequest["call"], string>> = {
+  pause: "being paused",
+  resume: "being resumed",
+  cancel: "being cancelled",
+  undo: "being undone",
+};
+
+/** @throws JobRefusal `state`, with what keeps the job from it: what was asked for before, until that has come to pass */
+export function refuseCall({ kind, state, requested }: Job, call: JobCall): never {
+  if (kind === "redrive" && call === "undo") throw new JobRefusal("state", "a redrive cannot be undone");
+  throw new JobRefusal("state", `the job is ${requested === undefined ? state : UNDER_WAY[requested.call]}`);
 }
 
 /** @throws JobRefusal `plan_changed` when the plan that was looked at is another one */

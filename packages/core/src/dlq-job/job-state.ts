@@ -63,7 +63,9 @@ export function comingState({ kind, state, requested }: Pick<Job, "kind" | "stat
  * Calls are judged by where the job will be, so that of two that come at the same time the later one counts.
  */
 export function called(job: Job, request: JobRequest | { readonly call: "start" }, now: number): Job | Answer {
-  const answer = answerTo({ kind: job.kind, state: comingState(job) }, request.call);
+  // What is to be over is not: an undo of it would take the place of what is to end it.
+  const isJudgedAsItIs = request.call === "undo" && !isOver(job.state);
+  const answer = answerTo({ kind: job.kind, state: isJudgedAsItIs ? job.state : comingState(job) }, request.call);
   if (answer.kind === "refused") return answer;
   if (answer.kind === "stays") return job;
   const isNobodys = job.owner === undefined && (job.uncounted !== true || request.call === "resume");

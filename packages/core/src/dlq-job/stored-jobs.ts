@@ -4,12 +4,13 @@ import { OperationError } from "../operation-error.ts";
 import {
   refuseBinding,
   refuseBusy,
+  refuseCall,
   refuseChanged,
   refuseEmpty,
   refuseErased,
   refuseOtherPlan,
 } from "./call-refusals.ts";
-import { ACTIVE_STATES, ENDED_STATES, isOver, type Job, type JobRequest, type JobState } from "./job.ts";
+import { ACTIVE_STATES, ENDED_STATES, isOver, type Job, type JobCall, type JobRequest, type JobState } from "./job.ts";
 import { JobBook } from "./job-book.ts";
 import { askedOf, jobIdOf, jobUnderKey } from "./job-key.ts";
 import type { JobOwner } from "./job-owner.ts";
@@ -96,7 +97,11 @@ export class StoredJobs implements Jobs {
     });
   }
 
-  ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+  async ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+    const asked = this.#owner.runOf(id);
+    // Its store does not know yet what was asked before.
+    if (asked?.hold.isAsked === true && !asked.hold.mayBeAnothers && !isOver(asked.job.state))
+      return notRefused(asked.ask(request), asked.job, request.call);
     const runOf = () => {
       // What is over is in its store, and in nobody's hands.
       const run = request.call === "undo" ? undefined : this.#owner.runOf(id);
@@ -106,7 +111,7 @@ export class StoredJobs implements Jobs {
     return orHere(
       { runOf, clock: this.#clock, signal },
       (bound) => this.#ask(id, request, bound),
-      (here) => notRefused(here.ask(request), here.job),
+      (here) => notRefused(here.ask(request), here.job, request.call),
     );
   }
 
@@ -187,7 +192,7 @@ export class StoredJobs implements Jobs {
   }
 
   #called(job: Job, request: JobRequest | { readonly call: "start" }): Job {
-    return notRefused(called(job, request, this.#clock.now()), job);
+    return notRefused(called(job, request, this.#clock.now()), job, request.call);
   }
 
   #asOfNow(job: Job): Job {
@@ -210,9 +215,8 @@ export class StoredJobs implements Jobs {
 }
 
 /** @throws JobRefusal `state` */
-function notRefused(next: Job | Answer, { state }: Job): Job {
-  if ("id" in next) return next;
-  throw new JobRefusal("state", `the job is ${state}`);
+function notRefused(next: Job | Answer, job: Job, call: JobCall): Job {
+  return "id" in next ? next : refuseCall(job, call);
 }
 
 function notFound(): OperationError {

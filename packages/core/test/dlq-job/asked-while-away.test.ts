@@ -120,6 +120,30 @@ describe("interface 4.10.6: the owner of a job obeys while its store does not ta
     }
     const [refused] = await timed(bridge, supervisor.jobs().ask(id, { call: "pause" }, bound()));
     expect(refused).toBeInstanceOf(JobRefusal);
+    expect(refused).toMatchObject({ reason: "state", message: "the job is being cancelled" });
+    unlock();
+    await until(bridge, id, "cancelled");
+    expect((await dlq.jobs?.get(id, bound()))?.state).toBe("cancelled");
+    await supervisor.shutdown();
+  });
+
+  test("what is asked next is judged by what was asked here, also while the store tells the job and does not take it", async () => {
+    const { bridge, unlock, id } = await away(PURGE, ["jobs.put"]);
+    const { supervisor, dlq } = bridge;
+    const ask = async (call: "pause" | "resume" | "cancel" | "undo") => {
+      const [job] = await timed(bridge, supervisor.jobs().ask(id, { call }, bound()));
+      return job;
+    };
+    expect(await ask("pause")).toMatchObject({ requested: { call: "pause" }, unstored: true });
+    const resumed = await ask("resume");
+    expect(resumed).toMatchObject({ state: "running" });
+    expect(resumed).not.toHaveProperty("requested", { call: "pause" });
+    expect((await supervisor.jobs().get(id, bound())).requested).toBeUndefined();
+    expect(await ask("cancel")).toMatchObject({ requested: { call: "cancel" } });
+    for (const call of ["pause", "resume", "undo"] as const) {
+      const told = await ask(call);
+      expect(told, `asked to ${call}`).toMatchObject({ reason: "state", message: "the job is being cancelled" });
+    }
     unlock();
     await until(bridge, id, "cancelled");
     expect((await dlq.jobs?.get(id, bound()))?.state).toBe("cancelled");
