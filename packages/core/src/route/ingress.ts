@@ -83,9 +83,11 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
   const longest = Math.max(id.length, dedupId?.length ?? 0, orderingKey?.length ?? 0, correlationId.length);
   if (longest > INGRESS_LIMITS.idLength) {
     error = tooLarge(longName({ id, dedupId, orderingKey, correlationId }), INGRESS_LIMITS.idLength);
-    id = id.length > INGRESS_LIMITS.idLength ? "" : id;
-    correlationId = correlationId.slice(0, INGRESS_LIMITS.idLength).toWellFormed();
-    [dedupId, orderingKey] = [undefined, undefined];
+    // A part of an identity might be another message's. An ordering key that fits stays: younger messages wait by it.
+    if (isLong(id)) id = "";
+    if (isLong(dedupId)) dedupId = undefined;
+    if (isLong(orderingKey)) orderingKey = undefined;
+    if (isLong(correlationId)) correlationId = correlationId.slice(0, INGRESS_LIMITS.idLength).toWellFormed();
   }
   if (subject.length > INGRESS_LIMITS.subjectLength) {
     error = tooLarge("the subject", INGRESS_LIMITS.subjectLength);
@@ -151,7 +153,11 @@ const ID_NAMES = {
 /** What the first one is called that is too long. */
 function longName(texts: Readonly<Record<keyof typeof ID_NAMES, string | undefined>>): string {
   const keys = Object.keys(ID_NAMES) as (keyof typeof ID_NAMES)[];
-  return ID_NAMES[keys.find((key) => (texts[key]?.length ?? 0) > INGRESS_LIMITS.idLength) ?? "id"];
+  return ID_NAMES[keys.find((key) => isLong(texts[key])) ?? "id"];
+}
+
+function isLong(text: string | undefined): boolean {
+  return text !== undefined && text.length > INGRESS_LIMITS.idLength;
 }
 
 /** Copies what may come in. A header that goes beyond the limits is left out; returns that, or what else was wrong. */

@@ -201,9 +201,17 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     const other = normalise({ ...longest, orderingKey: `${id}m` }, context);
     expect(other.envelope.id).toBe(id);
     expect(other.error?.message).toMatch(/^the ordering key of the message is above the limit/u);
-    for (const name of [RESERVED.dedupId, RESERVED.orderingKey])
-      expect(other.envelope.headers).not.toHaveProperty(name);
+    expect({ ...other.envelope.headers }).toEqual({ ...headers, [RESERVED.dedupId]: id });
   });
+
+  test.each(["id", "correlationId", "dedupId"])(
+    "a message whose %s is too long keeps the ordering key that younger ones wait by",
+    (part) => {
+      const long = "l".repeat(INGRESS_LIMITS.idLength + 1);
+      const { envelope } = normalise({ id: "m", subject: "s", payload, orderingKey: "k", [part]: long }, context);
+      expect(envelope.headers[RESERVED.orderingKey]).toBe("k");
+    },
+  );
 
   test("which limit the first header that is left out was above is told", () => {
     const many = Object.fromEntries(Array.from({ length: INGRESS_LIMITS.headers }, (_, at) => [`h${at}`, "v"]));
