@@ -141,9 +141,14 @@ export class SendGuards implements Disposable {
     this.#reuse(guard);
   };
 
+  /** What has come while the process stood still is still unread when its timers are due: it is read first. */
   #sweep(): void {
     if (this.#active.size === 0) return this.#rest();
     const now = this.#clock.monotonic();
+    for (const { deadline } of this.#active) if (deadline <= now) return this.#clock.turn(() => this.#giveUpLate(now));
+  }
+
+  #giveUpLate(now: number): void {
     for (const guard of this.#active) {
       if (guard.deadline > now) continue;
       guard.target.account.failed.observe(now - guard.startedAt);
