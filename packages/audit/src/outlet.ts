@@ -1,8 +1,9 @@
-import { type LogFields, type Logger, systemClock } from "@bridge/ports";
+import { type Logger, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { AuditEvent } from "./event.ts";
 import { callsIn, MergedEvents } from "./merged-events.ts";
 import type { AuditSink } from "./sink.ts";
+import { SinkFault } from "./sink-fault.ts";
 
 /** How long a caller waits for a sink. */
 const SINK_TIMEOUT_MS = 5_000;
@@ -14,7 +15,7 @@ export class Outlet {
   readonly sink: AuditSink;
   /** Events that the sink did not take, or not in time, or not one by one. */
   failures = 0;
-  #fault: string | undefined;
+  readonly #fault: SinkFault;
   readonly #outstanding = new Set<Promise<void>>();
   readonly #merged = new MergedEvents();
   readonly #logger: Logger;
@@ -23,6 +24,7 @@ export class Outlet {
   constructor(sink: AuditSink, logger: Logger) {
     this.sink = sink;
     this.#logger = logger;
+    this.#fault = new SinkFault(sink.name, logger);
   }
 
   /** Resolves as soon as the events of a change would be kept; false when they would not, or that takes too long. */
@@ -32,17 +34,17 @@ export class Outlet {
 
   /** Why it does not keep what it is given; `undefined` while it does. */
   get fault(): string | undefined {
-    return this.#fault ?? this.sink.fault?.();
+    return this.#fault.reason ?? this.sink.fault?.();
   }
 
   async #isReady(): Promise<boolean> {
     if (this.sink.ready === undefined) return true;
     try {
+      // This alone ends no fault: a disk may have room for a short record, and none for the one that comes now.
       await inTime(this.sink.ready());
-      this.#fault = undefined;
       return true;
     } catch (error) {
-      this.#fails(error, "a change is refused: audit sink failed", {});
+      this.#fault.met(error);
       return false;
     }
   }
@@ -109,19 +111,14 @@ export class Outlet {
       return this.#keeps();
     } catch (error) {
       this.failures++;
-      this.#fails(error, "audit sink failed", { action: event.action });
+      this.#fault.lost(error, { action: event.action });
       return !waits && this.sink.ready === undefined;
     }
   }
 
   #keeps(): true {
-    this.#fault = undefined;
+    this.#fault.over();
     return true;
-  }
-
-  #fails(error: unknown, message: string, fields: LogFields): void {
-    this.#fault = error instanceof Error ? error.message : String(error);
-    this.#logger.error(message, { sink: this.sink.name, ...fields, error: this.#fault });
   }
 
   #leave(write: Promise<void>): void {

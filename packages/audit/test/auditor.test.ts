@@ -111,11 +111,32 @@ describe("contract 6: a sink that fails", () => {
     await auditor.record(entry);
     expect(events).toHaveLength(2);
     expect(Object.fromEntries(auditor.failures())).toEqual({ throws: 2, rejects: 2, list: 0 });
-    expect(lines.filter((line) => line.level === "error")).toHaveLength(4);
+    expect(lines).toHaveLength(2);
     expect(lines[0]).toMatchObject({
       message: "audit sink failed",
       fields: { sink: "throws", action: "dlq.purge", error: "disk full" },
     });
+  });
+
+  it("is told when that begins, when it fails in another way, and when it is over; not for each event", async () => {
+    const { lines, logger } = recordingLogger();
+    let fault: string | undefined;
+    const keeps = async (): Promise<void> => {
+      if (fault !== undefined) throw new Error(fault);
+    };
+    const siem = { name: "siem", write: keeps, ready: keeps };
+    await using auditor = createAuditor({ clock: systemClock, logger, sinks: [siem] });
+    for (fault of [undefined, "full", "full", "full", "read-only", "read-only", undefined, undefined, "full"]) {
+      await auditor.hasRoomFor(entry.action);
+      await auditor.record(entry);
+    }
+    expect(lines.map(({ message, fields }) => [message, fields])).toEqual([
+      ["audit sink failed", { sink: "siem", error: "full" }],
+      ["audit sink failed", { sink: "siem", error: "read-only" }],
+      ["audit sink works again", { sink: "siem", unwritten: 5, lasted_ms: expect.any(Number) as number }],
+      ["audit sink failed", { sink: "siem", error: "full" }],
+    ]);
+    expect([...auditor.faults()]).toEqual([["siem", "full"]]);
   });
 
   describe("by hanging", () => {

@@ -139,8 +139,9 @@ export class WatchedFile {
       };
       const isTelling = Object.keys(found).length > 0;
       if (isTelling) {
-        this.#logger.warn("audit file resumed", { file: this.#options.path, record: file.head.seq + 1, ...found });
         await file.append([this.#resumed(found)]);
+        // Only now: on a full disk each call comes here, and none of them goes on.
+        this.#logger.warn("audit file resumed", { file: this.#options.path, record: file.head.seq, ...found });
       }
       // Told now, even if the disk should fail again: otherwise the next record would tell it once more.
       this.#account.confirm(file);

@@ -6,7 +6,7 @@ import { noSmallDisk, smallDisk } from "@bridge/tooling/faulty-disk";
 import { noSystemFaults, runProgram } from "@bridge/tooling/test-program";
 import { describe, expect, test } from "vitest";
 import { type Verification, verifyFiles } from "../../src/file/verify.ts";
-import { event, files, ids, openSink, scratch, writeAll } from "./support/scratch.ts";
+import { event, files, ids, listLogger, openSink, scratch, writeAll } from "./support/scratch.ts";
 
 const program = new URL("support/event-writer.ts", import.meta.url);
 const ENTRY = { action: "dlq.purge", actor: "alice", outcome: "success", clientAddr: "10.0.0.7" } as const;
@@ -55,6 +55,37 @@ describe.skipIf(noSmallDisk)("contract 6: a full disk (needs the right to mount)
     expect(unwrittenOf(verified)).toBe(5);
     expect(ids(path).at(0)).toBe("before");
     expect(ids(path).at(-1)).toBe("after");
+  });
+
+  test("is told in the log when it begins and when it is over, however many calls were refused meanwhile", async () => {
+    using disk = smallDisk(256);
+    const path = join(disk.folder, "audit.jsonl");
+    const ballast = join(disk.folder, "ballast");
+    const { logged, logger } = listLogger();
+    const auditor = createAuditor({ clock: systemClock, logger, sinks: [await openSink(path, { logger })] });
+    /** As a server does: a call that is refused is an event, too. */
+    const call = async (resourceId: string): Promise<boolean> => {
+      const goesOn = await auditor.hasRoomFor(ENTRY.action);
+      await auditor.record({ ...ENTRY, resourceId, refused: !goesOn });
+      return goesOn;
+    };
+    expect(await call("before")).toBe(true);
+    expect(() => writeFileSync(ballast, Buffer.alloc(1024 * 1024))).toThrow(/ENOSPC/);
+    // The last page of the file may have room for some short records.
+    while (await call("x".repeat(3_000)));
+    for (let n = 0; n < 30; n++) expect(await call("refused")).toBe(false);
+    rmSync(ballast);
+    expect(await call("after")).toBe(true);
+    await auditor[Symbol.asyncDispose]();
+    const ofSink = logged.filter(({ sink }) => sink === "file");
+    expect(ofSink).toMatchObject([
+      { msg: "audit sink failed", error: expect.stringContaining("the disk is full") as string },
+      { msg: "audit sink works again", unwritten: auditor.failures().get("file") },
+    ]);
+    // As many lines as records that say so.
+    const told = logged.filter(({ msg }) => msg === "audit file resumed");
+    const { resumed } = await verifyFiles([path]);
+    expect(told.map(({ record }) => record)).toEqual(resumed.map(({ seq }) => seq));
   });
 
   test("is told in words", async () => {
