@@ -117,8 +117,8 @@ export const AUDIT_ACTIONS = {
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
 /**
- * Actions after which nothing is different: their answers need not wait for a disk, and when a sink cannot keep up they are
- * counted instead of kept. `dlq.read_payload` is none of them: who has seen content is to be known.
+ * Actions after which nothing is different: their answers need not wait for a disk, nor for one that can be written, and when a
+ * sink cannot keep up they are counted instead of kept. `dlq.read_payload` is none of them: who has seen content is to be known.
  */
 export const LOOKS: ReadonlySet<AuditAction> = new Set<AuditAction>([
   "bridge.status",
@@ -130,6 +130,7 @@ export const LOOKS: ReadonlySet<AuditAction> = new Set<AuditAction>([
   "dlq.job.read",
   "outbox.summary",
   "outbox.list",
+  "outbox.keys",
   "config.read",
   "config.history",
   "config.document.read",

@@ -29,6 +29,34 @@ function begins({
   return (method === "GET" && goesOn !== true) || WITHOUT_BEGIN.has(action) ? [] : [[`${action}.begin`, "pending"]];
 }
 
+/** What shows content without a change. */
+const SHOWING = ["dlq.read_payload", "dlq.export", "route.tail"];
+
+describe("spec 6: while the audit file cannot be written", () => {
+  const refuses = async (): Promise<never> => {
+    throw new Error("audit.jsonl: the disk is full: make room");
+  };
+
+  it.each([...CALLS, ...BRIDGELESS_CALLS])(
+    "$method $path is refused if it changes something or shows content, and goes on otherwise",
+    async ({ method, path, body, action, status = 200 }) => {
+      const sinks = [{ name: "file", write: refuses, ready: refuses }];
+      await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks });
+      await using admin = await startAdmin({ outbox: true, auditor });
+      await keep(admin, deadLetter("e1"));
+      const answer = await admin.call(method, path, body);
+      const goesOn = action === "audit.verify" || (method === "GET" && !SHOWING.includes(action));
+      expect(answer.status).toBe(goesOn ? status : 503);
+      if (!goesOn)
+        expect([answer.body, answer.headers.get("Retry-After")]).toMatchObject([
+          { error: expect.stringContaining("the audit log cannot be written") as string },
+          "5",
+        ]);
+      expect([...auditor.faults()]).toEqual([["file", "audit.jsonl: the disk is full: make room"]]);
+    },
+  );
+});
+
 describe("spec 6: every endpoint is audited", () => {
   it("the calls of these tests are all that the server has", async () => {
     await using admin = await startTransactional();
