@@ -21,7 +21,6 @@ beforeEach(() => {
     violated: (words) => told.push(words),
     now: () => now,
     outbox: false,
-    redrives: false,
     fansOut: true,
     measured: true,
     ttlMs: 10_000,
@@ -215,6 +214,14 @@ test("a job that ends without having tried what it was planned for is told of, a
   write({ state: "completed", counts: { ...COUNTS, skipped: 1 } });
   write(held(one));
   expect(told).toEqual(["job is completed, and entry b was not tried", "job was completed, and is running"]);
+});
+
+test("a purge leaves what somebody asks to be redriven to that, and says so, and nothing else", () => {
+  for (const id of ["a", "b", "c"]) books.kept(letter(id), true);
+  write({ kind: "purge", state: "planned" });
+  books.letters.askedFor(["b", "c"]);
+  write({ kind: "purge", state: "completed", counts: { ...COUNTS, skipped: 1 } });
+  expect(told).toEqual(["job is completed, and entry a is there", "job is completed, and entry c is there"]);
 });
 
 test("two jobs under one key are told of", () => {

@@ -44,7 +44,6 @@ export class Auditor {
     this.jobs = new JobBooks({
       ...seen,
       outbox: plan.outbox !== undefined,
-      redrives: plan.faults.some(({ kind }) => kind === "redrive" || kind === "redrive-one"),
       fansOut: plan.bindings.length > 1,
       measured: isMeasured(plan),
       ttlMs: millisecondsOf(plan.document.bridge?.lease_ttl) ?? DEFAULT_TTL_MS,

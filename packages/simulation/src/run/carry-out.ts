@@ -16,6 +16,7 @@ function redrive(
   { auditor }: World,
 ): void {
   for (const { number } of entries.values()) auditor.letters.redriven(number);
+  auditor.jobs.letters.askedFor(entries.keys());
   supervisor.redrive([...entries.keys()]).then(
     ({ errors }) => {
       const failed = new Set(errors.map(({ id }) => id));

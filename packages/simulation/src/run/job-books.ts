@@ -9,8 +9,6 @@ import { RedriveCounts } from "./audit/redrive-counts.ts";
 
 export interface JobBooksOptions extends JobReplaysOptions {
   readonly now: () => number;
-  /** Whether somebody redrives entries besides the jobs: what is under way then a purge leaves to that, and says so. */
-  readonly redrives: boolean;
   /** Whether the route sends to several bindings. */
   readonly fansOut: boolean;
   /** Whether monotonic clocks show for how long an instance stood still. */
@@ -102,8 +100,7 @@ export class JobBooks {
     const { now, ttlMs } = this.#options;
     followOwner(job, before, { now: now(), ttlMs });
     this.#violated(impossibleIn(job, before));
-    if (document.state === "completed" && before.state !== "completed")
-      this.#violated(leftUndone(job, this.letters, this.#options));
+    if (document.state === "completed" && before.state !== "completed") this.#violated(leftUndone(job, this.letters));
     if (document.state === "undone") this.#violated(leftInTrash(document, inTrash));
     const { id, kind, state, owner, counts, attempt } = document;
     if (state === before.state && owner?.holder === before.owner?.holder && stored.revision > 1) return [];

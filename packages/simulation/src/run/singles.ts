@@ -62,6 +62,7 @@ export class Singles {
     time.reach(owner, time.now + patienceMs, () => patience.abort(new Error("no patience")));
     trace.add(`an operator redrives ${id} at ${name}`);
     if (edit !== "throws") auditor.letters.redriven(number);
+    auditor.jobs.letters.askedFor([id]);
     const spell = auditor.jobs.letters.spellOf(id);
     try {
       const told = await supervisor.redriveEntry(id, { edit: EDITS[edit] }, patience.signal);

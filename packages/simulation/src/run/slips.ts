@@ -142,6 +142,7 @@ export class Slips {
     if (id === undefined || marks === undefined) return undefined;
     const mark = (change: MarkChange) => marks.mark(new Map([[id, change]]), signal);
     if (!(await mark({ quarantined: true })).has(id)) return undefined;
+    this.#world.auditor.jobs.letters.askedFor([id]);
     const told = await ask(id);
     await mark({ quarantined: false });
     return told;

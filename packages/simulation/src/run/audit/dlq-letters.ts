@@ -10,6 +10,8 @@ interface Letter {
   here: boolean;
   /** Jobs may have left it out, because an operator had quarantined it. */
   wasQuarantined: boolean;
+  /** Purges may have left it to an operator who had asked for it to be redriven, whatever he was told. */
+  wasAskedFor: boolean;
   /** How often it has come: by a write, or out of the trash. */
   spell: number;
   /** When it came last, in the order of all that have come. */
@@ -47,15 +49,24 @@ export class DlqLetters {
     if (letter !== undefined) letter.wasQuarantined = true;
   }
 
+  askedFor(ids: Iterable<string>): void {
+    for (const id of ids) {
+      const letter = this.#letters.get(id);
+      if (letter !== undefined) letter.wasAskedFor = true;
+    }
+  }
+
   add({ id, routeId, bindingId, failedAt, envelope }: DeadLetter): void {
     this.#keptAs.add(envelope.id);
+    const before = this.#letters.get(id);
     this.#letters.set(id, {
       routeId,
       bindingId,
       failedAt,
-      wasQuarantined: this.#letters.get(id)?.wasQuarantined ?? false,
+      wasQuarantined: before?.wasQuarantined ?? false,
+      wasAskedFor: before?.wasAskedFor ?? false,
       here: true,
-      spell: (this.#letters.get(id)?.spell ?? 0) + 1,
+      spell: (before?.spell ?? 0) + 1,
       came: ++this.#came,
     });
   }

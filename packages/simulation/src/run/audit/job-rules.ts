@@ -25,15 +25,12 @@ export function* impossibleIn({ document, trashed, gone, marked }: KnownJob, bef
 }
 
 /** Of a job that is completed: what it was planned for and is still there has been tried; what a purge was for is gone. */
-export function* leftUndone(
-  { document, set, came, marked }: KnownJob,
-  letters: DlqLetters,
-  { redrives }: { readonly redrives: boolean },
-): Generator<string> {
+export function* leftUndone({ document, set, came, marked }: KnownJob, letters: DlqLetters): Generator<string> {
   const { id, kind, attempt, until, lanes, counts } = document;
   // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place.
-  const left = redrives ? counts.skipped : 0;
-  let joined = kind === "purge" ? letters.joined(document, came) + left : 0;
+  let joined = kind === "purge" ? letters.joined(document, came) : 0;
+  // What is being redriven it leaves to that, and says so.
+  let left = kind === "purge" ? counts.skipped : 0;
   const routes = new Set(lanes.map(({ routeId }) => routeId));
   const tried = marked.get(attempt) ?? new Set<string>();
   for (const [entryId, spell] of set) {
@@ -47,7 +44,7 @@ export function* leftUndone(
       (kind === "redrive" && (!routes.has(letter.routeId) || tried.has(entryId) || letter.wasQuarantined))
     )
       continue;
-    if (joined-- > 0) continue;
+    if ((letter.wasAskedFor && left-- > 0) || joined-- > 0) continue;
     yield `${id} is completed, and entry ${entryId} ${kind === "redrive" ? "was not tried" : "is there"}`;
   }
 }
