@@ -255,3 +255,25 @@ test("a purge takes no more than it has counted: of what failed before it and ca
   write({ id: "next", kind: "purge", state: "completed", total: 2, counts: { ...COUNTS, succeeded: 1 } });
   expect(told).toEqual(["next is completed, and entry b is there"]);
 });
+
+test("a job that stands still says of no more entries that they remain than are there, but for what others have taken", () => {
+  begun();
+  books.fetches(one, "a");
+  books.replays.sends(one, envelopeOf("a"), "out");
+  books.left("a");
+  const halted = { state: "halted", owner: undefined, plan: { exact: true, total: 2 } } as Partial<Job>;
+  write({ ...halted, counts: { ...COUNTS, succeeded: 1 } });
+  expect(told).toEqual([]);
+  write(held(one));
+  write({ ...halted, uncounted: true });
+  expect(told).toEqual([]);
+  write(held(one));
+  write(halted);
+  expect(told).toEqual([
+    "job is halted, and says that 2 entries remain, where 1 are there, 0 have failed and others took 0",
+  ]);
+  books.left("b");
+  write(held(one));
+  write({ ...halted, counts: { ...COUNTS, succeeded: 1 } });
+  expect(told).toHaveLength(1);
+});

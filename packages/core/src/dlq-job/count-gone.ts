@@ -23,10 +23,21 @@ interface Left {
  * counts them as skipped; one that comes to stand still before that counts them here, by what is left. Never rejects.
  */
 export async function countGone(run: JobRun): Promise<void> {
-  const { clock, logger } = run.parts;
+  const mayCount = (): boolean => run.job.uncounted === true && run.isHeld && !run.cut.aborted;
+  // While its store does not take the job, either, it stays in hand all the same.
+  do await countInTime(run, mayCount);
+  while (mayCount() && !run.hold.isStored);
+  if (mayCount())
+    run.parts.logger.warn("a job may have done more than it has counted: the DLQ store does not tell", {
+      job_id: run.job.id,
+    });
+}
+
+async function countInTime(run: JobRun, mayCount: () => boolean): Promise<void> {
+  const { clock } = run.parts;
   using limit = deadline(clock, COUNT_MS, new Error("the DLQ store did not answer"));
   const signal = AbortSignal.any([run.cut, limit.signal]);
-  while (run.job.uncounted === true && run.isHeld && !signal.aborted) {
+  while (mayCount() && !signal.aborted) {
     try {
       const left = await leftOf(run, signal);
       const { succeeded, skipped } = run.job.counts;
@@ -37,8 +48,6 @@ export async function countGone(run: JobRun): Promise<void> {
       await clock.delay(PAUSE_MS, signal).catch(() => {});
     }
   }
-  if (run.job.uncounted === true && run.isHeld && !run.cut.aborted)
-    logger.warn("a job may have done more than it has counted: the DLQ store does not tell", { job_id: run.job.id });
 }
 
 async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promise<Left> {

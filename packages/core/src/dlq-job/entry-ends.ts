@@ -11,6 +11,8 @@ import type { ReplayOutcome } from "./replay-outcome.ts";
 
 /** An entry of which nobody can say what became of it comes again so often. */
 const MAX_DOUBTS = 3;
+/** Between two tries to delete what is delivered. */
+const PAUSE_MS = 1_000;
 
 type Back = ReplayOutcome & { readonly kind: "back" };
 type Failed = ReplayOutcome & { readonly kind: "failed" };
@@ -65,16 +67,35 @@ export class EntryEnds {
     failed.forgetPassed();
   }
 
-  /** The job goes out of hand: what is there then is sent again by whoever goes on with it, in another process. */
+  /**
+   * The job goes out of hand: what is there then is sent again by whoever goes on with it, in another process. Until its store takes
+   * the job, it stays in hand, so that there is time.
+   */
   async deleteDelivered(): Promise<void> {
+    const { run, book } = this.#options;
+    while (this.#undeleted.size > 0) {
+      await run.checkpoint();
+      const isTaken = run.hold.isStored;
+      await this.#deleteWhatIsDelivered();
+      if (isTaken || !run.isHeld || run.cut.aborted) break;
+      await run.parts.clock.delay(PAUSE_MS, run.cut).catch(() => {});
+    }
+    if (this.#undeleted.size === 0) return;
+    book.doubt(this.#undeleted.size);
+    this.#undeleted.clear();
+    // Some of it may be deleted all the same, and only the answer lost.
+    run.job = { ...run.job, uncounted: true };
+  }
+
+  async #deleteWhatIsDelivered(): Promise<void> {
     const { run, book } = this.#options;
     const { parts, store } = run;
     using limit = deadline(parts.clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
     const ids = [...this.#undeleted.keys()];
-    const gone = await deleteDelivered({ store, delivered: parts.delivered, ids }, limit.signal);
-    for (const id of gone) book.count("succeeded", this.#undeleted.get(id));
-    book.doubt(ids.length - gone.size);
-    this.#undeleted.clear();
+    for (const id of await deleteDelivered({ store, delivered: parts.delivered, ids }, limit.signal)) {
+      book.count("succeeded", this.#undeleted.get(id));
+      this.#undeleted.delete(id);
+    }
   }
 
   #back(lane: Lane, head: DeadLetterHead, { why, inDoubt }: Back): void {

@@ -62,7 +62,7 @@ export class RedriveWork implements JobWork {
 
   async settled(): Promise<void> {
     await Promise.all([...this.#underWay, this.#pending.settle()]);
-    if (this.#ends.undeleted > 0) await this.#ends.deleteDelivered();
+    await this.#ends.deleteDelivered();
   }
 
   wake(): void {

@@ -3,7 +3,7 @@ import type { DeadLetter, StoredJob } from "@bridge/ports";
 import type { Owner } from "../time/virtual-time.ts";
 import { DlqLetters } from "./audit/dlq-letters.ts";
 import { JobReplays, type JobReplaysOptions } from "./audit/job-replays.ts";
-import { impossibleIn, leftInTrash, leftUndone } from "./audit/job-rules.ts";
+import { impossibleIn, leftInTrash, leftUndone, tooManyRemaining } from "./audit/job-rules.ts";
 import { followOwner, type KnownJob, newlyKnown } from "./audit/known-job.ts";
 import { RedriveCounts } from "./audit/redrive-counts.ts";
 
@@ -101,6 +101,8 @@ export class JobBooks {
     followOwner(job, before, { now: now(), ttlMs });
     this.#violated(impossibleIn(job, before));
     if (document.state === "completed" && before.state !== "completed") this.#violated(leftUndone(job, this.letters));
+    const wasSent = (entryId: string): boolean => this.replays.wasSent(job, entryId);
+    this.#violated(tooManyRemaining(job, before, this.letters, wasSent));
     if (document.state === "undone") this.#violated(leftInTrash(document, inTrash));
     const { id, kind, state, owner, counts, attempt } = document;
     if (state === before.state && owner?.holder === before.owner?.holder && stored.revision > 1) return [];

@@ -46,6 +46,13 @@ export class JobReplays {
     return this.#replays.get(envelopeId);
   }
 
+  /** Whether a try of the job has sent the entry to a target. */
+  wasSent(job: KnownJob, entryId: string): boolean {
+    for (let attempt = 1; attempt <= job.document.attempt; attempt++)
+      if ((this.#replays.get(envelopeIdOf({ job, attempt, entryId }))?.legs.size ?? 0) > 0) return true;
+    return false;
+  }
+
   /** The instance asks for the entry; `licensed`: it has the job, or may think so. */
   fetched(by: Owner, replayed: ReplayedEntry & Pick<Replay, "spell" | "wide">, licensed: boolean): void {
     const envelopeId = envelopeIdOf(replayed);

@@ -24,6 +24,37 @@ export function* impossibleIn({ document, trashed, gone, marked }: KnownJob, bef
     yield `${id} counts ${failed} entries as failed, and ${provable} are marked or gone`;
 }
 
+const STANDING: readonly Job["state"][] = ["paused", "halted", "cancelled"];
+
+/**
+ * Of a redrive that has come to stand still, in nobody's hands any more: no more of it remains than what is there and has not failed, but for
+ * what others have taken away, and what an outbox goes on delivering. `wasSent`: it has sent the entry to a target.
+ */
+export function* tooManyRemaining(
+  { document, set, marked }: KnownJob,
+  before: Job,
+  letters: DlqLetters,
+  wasSent: (entryId: string) => boolean,
+): Generator<string> {
+  const { id, kind, state, owner, uncounted, counts, total, pending, until, attempt } = document;
+  if (kind !== "redrive" || before.owner === undefined || owner !== undefined || !STANDING.includes(state)) return;
+  // Its store has not told what a former owner had done.
+  if (uncounted === true) return;
+  const tried = marked.get(attempt) ?? new Set<string>();
+  let [there, others, planned] = [0, 0, 0];
+  for (const [entryId, spell] of set) {
+    const letter = letters.of(entryId);
+    if (letter === undefined || isBehind({ id: entryId, failedAt: letter.failedAt }, until)) continue;
+    planned++;
+    if (letter.here && letter.spell === spell) there++;
+    else if (tried.has(entryId) || !wasSent(entryId)) others++;
+  }
+  const most = there - counts.failed + others + pending.length + Math.max(0, total - planned);
+  const { remaining } = progressOf(document);
+  if (remaining > most)
+    yield `${id} is ${state}, and says that ${remaining} entries remain, where ${there} are there, ${counts.failed} have failed and others took ${others}`;
+}
+
 /** Of a job that is completed: what it was planned for and is still there has been tried; what a purge was for is gone. */
 export function* leftUndone({ document, set, came, marked }: KnownJob, letters: DlqLetters): Generator<string> {
   const { id, kind, attempt, until, lanes, counts } = document;
@@ -37,10 +68,8 @@ export function* leftUndone({ document, set, came, marked }: KnownJob, letters: 
     const letter = letters.of(entryId);
     if (letter?.here !== true || letter.spell !== spell) continue;
     const { failedAt } = letter;
-    const isBehind =
-      until !== undefined && (failedAt > until.failedAt || (failedAt === until.failedAt && entryId > until.id));
     if (
-      isBehind ||
+      isBehind({ id: entryId, failedAt }, until) ||
       (kind === "redrive" && (!routes.has(letter.routeId) || tried.has(entryId) || letter.wasQuarantined))
     )
       continue;
@@ -52,4 +81,9 @@ export function* leftUndone({ document, set, came, marked }: KnownJob, letters: 
 /** Of a job that is undone: nothing that it could have back is left in the trash. */
 export function* leftInTrash({ id, undoWithinMs = 0 }: Job, inTrash: number): Generator<string> {
   if (undoWithinMs >= LONG_MS && inTrash > 0) yield `${id} is undone, and ${inTrash} of its entries are in the trash`;
+}
+
+/** Whether it comes after the last one that a limit lets in. */
+function isBehind({ id, failedAt }: NonNullable<Job["until"]>, until: Job["until"]): boolean {
+  return until !== undefined && (failedAt > until.failedAt || (failedAt === until.failedAt && id > until.id));
 }
