@@ -14,6 +14,8 @@ export interface KeptJob {
 
 /** Writers of one job are its owner, once a second, and operators. */
 const MAX_CONFLICTS = 20;
+/** In a store that takes as long to answer as its owner pauses between two writes, nobody else comes to write it. */
+const PATIENCE_MS = 10_000;
 
 /** Jobs in their store, by compare-and-set. Every call is bounded. */
 export class JobBook {
@@ -52,10 +54,16 @@ export class JobBook {
 
   /**
    * Writes what `change` makes of the job as it is; the same job: nothing is written.
-   * @throws OperationError `not_found`, `conflict` when it cannot be read; what `change` throws
+   * @throws OperationError `not_found`, `conflict` when it cannot be read, `unavailable` when the store is too slow; what `change` throws
    */
   async change(id: string, change: (job: Job) => Job, signal: AbortSignal): Promise<Job> {
+    const until = this.#clock.monotonic() + PATIENCE_MS;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+      if (this.#clock.monotonic() > until)
+        throw new OperationError(
+          "unavailable",
+          "the DLQ store is slow, and others have written the job each time: ask the instance that works on it, or try again",
+        );
       const kept = await this.get(id, signal);
       if (kept === undefined) throw new OperationError("not_found", "job not found");
       const next = change(kept.job);

@@ -2,7 +2,9 @@ import type { Clock } from "@bridge/ports";
 import { Serial } from "@bridge/ports/internal";
 import type { Job, JobRequest } from "./job.ts";
 import type { JobBook, KeptJob } from "./job-book.ts";
+import { withSettings } from "./job-settings.ts";
 import { type Answer, called } from "./job-state.ts";
+import type { SettingsChange } from "./jobs.ts";
 import { StoreWait } from "./store-wait.ts";
 
 /** A write of the document that takes longer is waited for. */
@@ -31,8 +33,9 @@ export class JobHold {
   #revision: number;
   /** Monotonic milliseconds: when the write began that was the last to succeed. */
   #confirmedAt: number;
-  /** What was asked of it here and is not stored. */
+  /** What was asked of it here and is not stored, and which settings were changed. */
   #asked: JobRequest | undefined;
+  #changed: SettingsChange | undefined;
   #isLost = false;
 
   constructor(options: JobHoldOptions) {
@@ -56,9 +59,9 @@ export class JobHold {
     return this.#isLost;
   }
 
-  /** Whether something was asked of it here that is not stored. */
+  /** Whether something was asked of it here, or changed, that is not stored. */
   get isAsked(): boolean {
-    return this.#asked !== undefined;
+    return this.#asked !== undefined || this.#changed !== undefined;
   }
 
   /** It was read like this: it may be another's by now. */
@@ -72,6 +75,12 @@ export class JobHold {
     if (!("id" in next) || next === this.#job) return next;
     this.#asked = request;
     return (this.#job = next);
+  }
+
+  /** Changes its settings here, at once, and in its store when that can be. */
+  change(change: SettingsChange): void {
+    this.#changed = { ...this.#changed, ...change, halt: { ...this.#changed?.halt, ...change.halt } };
+    this.#job = withSettings(this.#job, change);
   }
 
   /** Whether nobody else can have taken it, and its store takes how far it is: what is done without that, whoever follows does not know. */
@@ -120,7 +129,7 @@ export class JobHold {
     const { book, holder, clock } = this.#options;
     try {
       while (!this.#isLost) {
-        const asked = this.#asked;
+        const [asked, changed] = [this.#asked, this.#changed];
         const known = (this.#job = current());
         const begunAt = clock.monotonic();
         const next = said(known);
@@ -128,6 +137,7 @@ export class JobHold {
         if (await this.wait.for(signal, () => book.replace({ revision: this.#revision }, job, signal))) {
           // While it was written, more may have come to be known.
           if (this.#asked === asked) this.#asked = undefined;
+          if (this.#changed === changed) this.#changed = undefined;
           if (next !== known) this.#job = this.#withAsked(next);
           this.#revision++;
           this.#confirmedAt = begunAt;
@@ -139,7 +149,8 @@ export class JobHold {
           return false;
         }
         this.#revision = kept.revision;
-        this.#job = this.#withAsked({ ...this.#job, settings: kept.job.settings, requested: kept.job.requested });
+        const heard = { ...this.#job, settings: kept.job.settings, requested: kept.job.requested };
+        this.#job = this.#withAsked(changed === undefined ? heard : withSettings(heard, changed));
       }
     } catch {
       // What waits for it says for how long.

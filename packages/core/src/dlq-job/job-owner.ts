@@ -65,7 +65,7 @@ export class JobOwner {
     const here = this.runOf(job.id);
     if (here === undefined || here.hold.isStored || job.owner?.holder !== this.#parts.holder) return job;
     const { settings, requested } = job;
-    return { ...here.unstored, settings, ...(!here.hold.isAsked && { requested }) };
+    return { ...here.unstored, ...(!here.hold.isAsked && { settings, requested }) };
   }
 
   /** Who works on it here. */

@@ -6,6 +6,7 @@ import type { JobHold } from "./job-hold.ts";
 import { type Answer, moved, obeyed } from "./job-state.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobOutcome } from "./job-tallies.ts";
+import type { SettingsChange } from "./jobs.ts";
 import { Pace } from "./pace.ts";
 import { StoreWaits } from "./store-waits.ts";
 import { type EntriesStore, watchedStore } from "./watched-store.ts";
@@ -107,6 +108,14 @@ export class JobRun {
     this.#work.wake();
     this.look();
     return "id" in next ? this.unstored : next;
+  }
+
+  /** Changes its settings, which its store does not take: at once here, and stored when that can be. */
+  change(change: SettingsChange): Job {
+    this.hold.change(change);
+    this.#work.wake();
+    this.look();
+    return this.unstored;
   }
 
   /** Reads what somebody may have asked for. */

@@ -18,6 +18,8 @@ import { orHere } from "./or-here.ts";
 import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
 import { planJob } from "./job-planner.ts";
 import { JobRefusal } from "./job-refusal.ts";
+import type { JobRun } from "./job-run.ts";
+import { withSettings } from "./job-settings.ts";
 import { type Answer, answerTo, called } from "./job-state.ts";
 import type { JobOrder, Jobs, JobsRequest, SettingsChange, StartRequest } from "./jobs.ts";
 import { asOf, isExpired } from "./plan-expiry.ts";
@@ -70,13 +72,20 @@ export class StoredJobs implements Jobs {
     return { jobs: behind.slice(0, limit), more: behind.length > limit };
   }
 
-  change(id: string, { halt, ...change }: SettingsChange, signal: AbortSignal): Promise<Job> {
-    return this.#written(id, signal, (job) => {
+  async change(id: string, change: SettingsChange, signal: AbortSignal): Promise<Job> {
+    const changed = (job: Job): Job => {
       if (answerTo(job, "change").kind === "refused")
         throw new JobRefusal("ended", `the job is ${job.state}: nothing of it can be changed`);
-      const settings = { ...job.settings, ...change, halt: { ...job.settings.halt, ...halt } };
-      return { ...job, settings };
-    });
+      return withSettings(job, change);
+    };
+    const here = (run: JobRun): Job => {
+      changed(run.job);
+      return run.change(change);
+    };
+    const asked = this.#askedHere(id);
+    if (asked !== undefined) return here(asked);
+    const to = { runOf: () => this.#heardBy(id), clock: this.#clock, signal };
+    return orHere(to, (bound) => this.#written(id, bound, changed), here);
   }
 
   start(id: string, request: StartRequest, signal: AbortSignal): Promise<Job> {
@@ -98,21 +107,24 @@ export class StoredJobs implements Jobs {
   }
 
   async ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
-    const asked = this.#owner.runOf(id);
-    // Its store does not know yet what was asked before.
-    if (asked?.hold.isAsked === true && !asked.hold.mayBeAnothers && !isOver(asked.job.state))
-      return notRefused(asked.ask(request), asked.job, request.call);
-    const runOf = () => {
-      // What is over is in its store, and in nobody's hands.
-      const run = request.call === "undo" ? undefined : this.#owner.runOf(id);
-      // What another instance works on by now would not hear it.
-      return run?.hold.mayBeAnothers === true ? undefined : run;
-    };
-    return orHere(
-      { runOf, clock: this.#clock, signal },
-      (bound) => this.#ask(id, request, bound),
-      (here) => notRefused(here.ask(request), here.job, request.call),
-    );
+    const here = (run: JobRun): Job => notRefused(run.ask(request), run.job, request.call);
+    const asked = this.#askedHere(id);
+    if (asked !== undefined) return here(asked);
+    // What is over is in its store, and in nobody's hands.
+    const runOf = (): JobRun | undefined => (request.call === "undo" ? undefined : this.#heardBy(id));
+    return orHere({ runOf, clock: this.#clock, signal }, (bound) => this.#ask(id, request, bound), here);
+  }
+
+  /** Who works on it here, and hears what is asked: what another instance may work on by now would not. */
+  #heardBy(id: string): JobRun | undefined {
+    const run = this.#owner.runOf(id);
+    return run?.hold.mayBeAnothers === true ? undefined : run;
+  }
+
+  /** Who works on it here, when its store does not know yet what was asked before: that would come after what is asked now. */
+  #askedHere(id: string): JobRun | undefined {
+    const run = this.#heardBy(id);
+    return run?.hold.isAsked === true && !isOver(run.job.state) ? run : undefined;
   }
 
   async #ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {

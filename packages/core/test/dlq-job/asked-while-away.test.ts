@@ -164,3 +164,45 @@ describe("interface 4.10.6: the owner of a job obeys while its store does not ta
     await supervisor.shutdown();
   });
 });
+
+describe("interface 4.10.6: the owner of a job changes its settings while its store does not take that", () => {
+  test.each(WAYS)("of a $kind while $what: at once, and stored when that can be", async ({ order, calls }) => {
+    const { bridge, unlock, id } = await away(order, calls);
+    const { supervisor, dlq } = bridge;
+    const [job, took] = await timed(bridge, supervisor.jobs().change(id, { rate: 7 }, bound()));
+    expect(job).toMatchObject({ settings: { rate: 7 }, unstored: true });
+    expect(took).toBeLessThanOrEqual(2_000);
+    const halt = { failureRatio: 0.25 };
+    const [again] = await timed(bridge, supervisor.jobs().change(id, { rate: 9, halt }, bound()));
+    expect(again).toMatchObject({ settings: { rate: 9, halt } });
+    unlock();
+    await until(bridge, id, ({ unstored }) => unstored === undefined);
+    const stored: unknown = JSON.parse((await dlq.jobs?.get(id, bound()))?.document ?? "");
+    const settings = { rate: 9, concurrency: AT_ONCE.concurrency, halt: { ...AT_ONCE.halt, ...halt } };
+    expect(stored).toMatchObject({ settings });
+    expect(await supervisor.jobs().change(id, { rate: 11 }, bound())).toMatchObject({ settings: { rate: 11, halt } });
+    await supervisor.jobs().ask(id, { call: "cancel" }, bound());
+    await until(bridge, id, "cancelled");
+    await expect(supervisor.jobs().change(id, { rate: 1 }, bound())).rejects.toThrow(JobRefusal);
+    await supervisor.shutdown();
+  });
+
+  test("what another hand has changed meanwhile stays, as far as it is something else", async () => {
+    const { bridge, lock, unlock } = await lockedWorld(ENTRIES);
+    const { clock, supervisor, dlq } = bridge;
+    const { id } = await begun(bridge, REDRIVE);
+    await until(bridge, id, ({ counts }) => counts.succeeded > 100);
+    lock(["jobs.put"]);
+    const [job] = await timed(bridge, supervisor.jobs().change(id, { rate: 7 }, bound()));
+    expect(job).toMatchObject({ settings: { rate: 7 } });
+    unlock();
+    const kept = await dlq.jobs?.get(id, bound());
+    const document = JSON.parse(kept?.document ?? "") as Job;
+    const theirs = JSON.stringify({ ...document, settings: { ...document.settings, rate: 3, concurrency: 2 } });
+    const revision = (kept?.revision ?? 0) + 1;
+    await dlq.jobs?.put({ ...kept!, revision, document: theirs }, kept?.revision, bound());
+    await clock.advance(3_000);
+    expect(await supervisor.jobs().get(id, bound())).toMatchObject({ settings: { rate: 7, concurrency: 2 } });
+    await supervisor.shutdown();
+  });
+});
