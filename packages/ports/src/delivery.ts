@@ -43,8 +43,9 @@ export interface Delivery {
   readonly undecodable?: BridgeError | undefined;
   /**
    * Asked when all waiting for a slot, a pause or the rate is over and the work on it is about to begin, and again when it has waited
-   * since, such as for the rate of its sender, as long as nothing of it was sent. `false`: nobody waits for its answer any more, and the
-   * source has forgotten it. Then the engine does, too, and its turn goes to the next. Default: `true`.
+   * since, such as for the rate of its sender or for an outbox to take it, as long as nothing of it was sent or is known to be stored.
+   * `false`: nobody waits for its answer any more, and the source has forgotten it. Then the engine does, too, and its turn goes to the
+   * next. Default: `true`.
    */
   begin?(): boolean;
   /**

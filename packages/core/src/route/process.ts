@@ -3,6 +3,7 @@ import { isError } from "../hooks/shown-error.ts";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
+import { isWanted } from "./is-wanted.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -84,6 +85,8 @@ export class Process {
       this.#failures.charge(work, "", error, attempts, isError(error.cause) ? error.cause : error);
       const ended = await this.#failures.after(work, "", error, attempts);
       if (ended !== "again") return this.#close(work, ended);
+      const { config, surprises } = this.#parts;
+      if (!isWanted(work.delivery, config.receiverId, surprises)) work.cancel();
     }
     return this.#close(work, { disposition: "abandoned", bindingId: "" });
   }

@@ -11,6 +11,7 @@ import { backoffDelay } from "./backoff.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
+import { isWanted } from "./is-wanted.ts";
 import { type EndedLeg, type LegOutcome, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { unresolved } from "./unresolved.ts";
@@ -186,14 +187,14 @@ export class SharedOutbox implements Handover {
     }
   }
 
-  /** Persists all legs together, however long that takes; `undefined` when the work was cancelled before. */
+  /** Persists all legs together, however long that takes; `undefined` when the work was given up before. */
   async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
     const { parts, depth } = this.#options;
     const records = entries.map(({ record }) => record);
     let waiting = false;
     let failures = 0;
     try {
-      while (!work.cancelled) {
+      while (!this.#isOver(work, waiting)) {
         const room = depth.tryTake(records.length);
         work.handedOut ||= room;
         if (room) for (const { target, record } of entries) target.account.writes(record.id);
@@ -225,6 +226,16 @@ export class SharedOutbox implements Handover {
       if (waiting) this.#waiting--;
       if (failures > 0) this.#failing--;
     }
+  }
+
+  /**
+   * Whether it is cancelled, or whoever waited for the answer has left while it waited. Its slot is the next one's then: if all that
+   * waited were written for callers who have left, those behind would have left before their turn, too.
+   */
+  #isOver(work: Work, waited: boolean): boolean {
+    const { config, surprises } = this.#options.parts;
+    if ((waited || work.unbegun) && !isWanted(work.delivery, config.receiverId, surprises)) work.cancel();
+    return work.cancelled;
   }
 
   /** Returns how many are in the outbox now. */

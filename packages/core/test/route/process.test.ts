@@ -30,9 +30,11 @@ function stage(processors: readonly Processor[] = [], changes: Partial<RoutePart
   const failures = new Failures(route);
   const process = new Process(route, failures, new DirectHold(route, failures));
   const envelope = envelopeOf();
-  const delivery: Delivery = { message: envelope, settle: () => {} };
-  const work = new Work({ delivery, envelope, origin: "received", startedAt: clock.monotonic() });
-  return { clock, route, process, work, lines, failed };
+  const workOf = (more: Partial<Delivery>): Work => {
+    const delivery: Delivery = { message: envelope, settle: () => {}, ...more };
+    return new Work({ delivery, envelope, origin: "received", startedAt: clock.monotonic() });
+  };
+  return { clock, route, process, work: workOf({}), workOf, lines, failed };
 }
 
 test("a resolver that throws chooses no binding: no repeat helps, and whose mistake it is is logged", async () => {
@@ -99,4 +101,20 @@ test("a message that is taken back while it waits for another try of its process
   expect(await ended).toEqual({ disposition: "abandoned", failedBindings: [] });
   expect(failed).toEqual(["the lookup is away"]);
   expect(route.recent.legs.find("m1", 5)).toMatchObject([{ routeId: "r", bindingId: "", outcome: "abandoned" }]);
+});
+
+test("a message whose caller leaves while it waits for another try of its processors is abandoned, and not tried again", async () => {
+  let there = true;
+  const processor: Processor = {
+    process() {
+      there = false;
+      throw new BridgeError("UNAVAILABLE", "the lookup is away");
+    },
+  };
+  const { clock, route, process, workOf, failed } = stage([processor]);
+  const ended = process.run(workOf({ begin: () => there }), undefined);
+  await clock.advance(60_000);
+  expect(await ended).toEqual({ disposition: "abandoned", failedBindings: [] });
+  expect(failed).toEqual(["the lookup is away"]);
+  expect(route.unbound.read()).toMatchObject({ inFlight: 0, dispositions: { abandoned: 1 } });
 });

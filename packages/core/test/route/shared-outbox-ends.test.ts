@@ -27,6 +27,47 @@ test("a redrive that is given up before it is written is abandoned", async () =>
   expect(depth.depth).toBe(0);
 });
 
+describe("a caller who leaves", () => {
+  test("while its message waits for room leaves that to the next one", async () => {
+    const { clock, workOf, hand, writes, depth, books } = wayIntoOutbox({ max: 1 });
+    await hand(workOf(envelopeOf()));
+    let there = true;
+    const left = hand(workOf(envelopeOf({ id: "m2" }), { begin: () => there }));
+    const next = hand(workOf(envelopeOf({ id: "m3" }), { begin: () => true }));
+    await clock.advance(1_000);
+    there = false;
+    depth.give(1);
+    expect(await left).toMatchObject({ disposition: "abandoned", failedBindings: ["out"] });
+    expect(await next).toMatchObject({ disposition: "persisted" });
+    expect(writes.flat().map(({ envelope }) => envelope.id)).toEqual(["m1", "m3"]);
+    expect(books()).toMatchObject({ inFlight: 0, inOutbox: 2, dispositions: { abandoned: 1 } });
+  });
+
+  test("after a write that has failed is waited for by no other one", async () => {
+    const { clock, outbox, workOf, hand, writes, depth, books } = wayIntoOutbox({
+      write: () => Promise.reject(outage),
+    });
+    let there = true;
+    const handed = hand(workOf(envelopeOf(), { begin: () => there }));
+    await clock.advance(1_000);
+    expect(writes).toHaveLength(2);
+    there = false;
+    await clock.advance(2_000);
+    expect([writes.length, outbox.able, outbox.failure, depth.depth]).toEqual([2, true, undefined, 0]);
+    expect(await handed).toMatchObject({ disposition: "abandoned" });
+    expect(books()).toMatchObject({ inFlight: 0, inOutbox: 0, dispositions: { abandoned: 1 } });
+  });
+
+  test("while its message waited for anything else has nothing written, and one whose message never waited is not asked after", async () => {
+    const { workOf, hand, writes } = wayIntoOutbox();
+    const work = workOf(envelopeOf(), { begin: () => false });
+    work.waited();
+    expect(await hand(work)).toMatchObject({ disposition: "abandoned" });
+    expect(writes).toEqual([]);
+    expect(await hand(workOf(envelopeOf(), { begin: () => false }))).toMatchObject({ disposition: "persisted" });
+  });
+});
+
 describe("a redrive with several legs", () => {
   const bindings = ["a", "b"];
 
