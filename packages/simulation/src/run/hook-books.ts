@@ -18,19 +18,24 @@ interface Calls {
   failed: number;
   /** Aborts when nobody waits for the one that is under way. */
   underWay: AbortSignal | undefined;
+  /** Events that were lost before its last call. */
+  lost: number;
 }
 
 /** What the hooks of one instance are told, held against what the edges know. */
 export class HookBooks {
-  readonly #world: World;
+  readonly #world: Pick<World, "auditor" | "plan">;
   readonly #owner: Owner;
+  readonly #lost: (name: HookName) => number;
   readonly #calls = new Map<HookName, Calls>();
   #state: StateChange["to"] = "unwired";
   readonly #progress = new Map<string, ProgressChange["to"]>();
 
-  constructor(world: World, owner: Owner) {
+  /** `lost`: how many events of a hook the engine counts as lost. */
+  constructor(world: Pick<World, "auditor" | "plan">, owner: Owner, lost: (name: HookName) => number) {
     this.#world = world;
     this.#owner = owner;
+    this.#lost = lost;
   }
 
   /** A call begins: of one hook there is one at a time that anybody waits for. What is returned is called at its end. */
@@ -75,12 +80,14 @@ export class HookBooks {
   }
 
   state({ from, to }: StateChange): void {
-    if (from !== this.#state)
+    if (!this.#misses("onState") && from !== this.#state)
       this.#violated("onState", `is told of ${to} after ${from}, and was told of ${this.#state}`);
     this.#state = to;
   }
 
   progress({ route, from, to }: ProgressChange): void {
+    // They are those of any route.
+    if (this.#misses("onProgress")) this.#progress.clear();
     const before = this.#progress.get(route);
     this.#progress.set(route, to);
     if (from === to) this.#violated("onProgress", `is told that ${route} is ${to} as before`);
@@ -98,8 +105,16 @@ export class HookBooks {
     }
   }
 
+  /** Whether events were lost between its last call and this one: of the many that waited, those that were next. */
+  #misses(name: HookName): boolean {
+    const calls = this.#of(name);
+    const { lost } = calls;
+    calls.lost = this.#lost(name);
+    return calls.lost > lost;
+  }
+
   #of(name: HookName): Calls {
-    const calls = this.#calls.get(name) ?? { begun: 0, failed: 0, underWay: undefined };
+    const calls = this.#calls.get(name) ?? { begun: 0, failed: 0, underWay: undefined, lost: 0 };
     this.#calls.set(name, calls);
     return calls;
   }

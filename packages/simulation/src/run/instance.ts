@@ -69,7 +69,13 @@ export class Instance {
   create(config: BridgeConfig): void {
     const { registry, owner, clock, name: instanceId } = this;
     const { hooks: habits, recorded } = this.#world.plan;
-    const books = (this.hookBooks = habits && new HookBooks(this.#world, owner));
+    const books = (this.hookBooks =
+      habits &&
+      new HookBooks(
+        this.#world,
+        owner,
+        (name) => this.supervisor.stats().hooks.find(({ hook }) => hook === name)?.lost ?? 0,
+      ));
     const dice = this.#world.dice.fork(`hooks of ${instanceId}`);
     const hooks = habits && books && programHooks({ owner, time: this.#time, dice, habits, books });
     const supervisor = createSupervisor({ ...this.seams, config, registry, instanceId, hooks });
