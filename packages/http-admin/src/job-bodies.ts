@@ -1,11 +1,12 @@
 /** What callers send about jobs. @module */
 import type { JobOrder, SettingsChange } from "@bridge/core";
+import { formatTimestamp } from "@bridge/ports/internal";
 import { duration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { queryFromWire } from "./dlq-filter.ts";
 import { filterBody } from "./dlq-filter-body.ts";
 import { LIMITS } from "./limits.ts";
-import { prose, text } from "./values.ts";
+import { instead, prose, text } from "./values.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const RAMP_MESSAGE = "expected ascending integers";
@@ -20,12 +21,12 @@ const DEFAULTS = {
 } as const;
 
 function between(min: number, max: number, description: string) {
-  const message = `expected a number from ${min} to ${max}`;
+  const message = instead(`expected a number from ${min} to ${max}`);
   return v.pipe(v.number(message), v.description(description), v.minValue(min, message), v.maxValue(max, message));
 }
 
 function integerBetween(min: number, max: number, description: string) {
-  const message = `expected an integer from ${min} to ${max}`;
+  const message = instead(`expected an integer from ${min} to ${max}`);
   return v.pipe(
     v.number(message),
     v.description(description),
@@ -101,6 +102,10 @@ export const planBody = v.pipe(
     ),
     start: v.optional(v.pipe(v.boolean("expected true or false"), v.description("Of a redrive: starts it at once."))),
   }),
+  v.check(
+    ({ filter: { since = -Infinity, before = Infinity } }) => since < before,
+    ({ input: { filter } }) => nothingBetween(filter),
+  ),
   v.check(({ kind, start }) => kind === "redrive" || start !== true, "start: a purge is planned first"),
   v.check(
     ({ kind, undo_within }) => kind === "purge" || undo_within === undefined,
@@ -115,6 +120,12 @@ export const planBody = v.pipe(
     "binding_id: needs filter.route_id",
   ),
 );
+
+/** A list may come out empty; a job is made to do something. */
+function nothingBetween({ since = 0, before = 0 }: v.InferOutput<typeof filterBody>): string {
+  const [from, to] = [formatTimestamp(since), formatTimestamp(before)];
+  return `filter.since: ${from} is not before filter.before, ${to}: no entry failed between them; exchange them, or leave one out`;
+}
 
 export const startBody = v.strictObject({
   plan_hash: text("Of the plan that was looked at.", LIMITS.idLength),

@@ -6,18 +6,18 @@ import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { parseRfc3339 } from "./rfc3339.ts";
 
-const TIMESTAMP_MESSAGE = 'expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"';
 /** So much of a value that is wrong is shown. */
 const SHOWN_LENGTH = 64;
 const BASE64_MESSAGE = "expected base64, padded, in the standard alphabet";
 
 /** Its output is epoch milliseconds. */
 export function timestamp(description: string) {
+  const message = instead('expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"');
   return v.pipe(
-    v.string(TIMESTAMP_MESSAGE),
+    v.string(message),
     v.description(description),
     v.metadata({ format: "date-time" }),
-    v.check((value) => parseRfc3339(value) !== undefined, TIMESTAMP_MESSAGE),
+    v.check((value) => parseRfc3339(value) !== undefined, message),
     v.transform((value) => parseRfc3339(value) ?? Number.NaN),
   );
 }
@@ -123,6 +123,14 @@ export function category(description: string) {
 
 function quoted(value: string): string {
   return `"${value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value}"`;
+}
+
+/** A message that ends with what was given instead; for what can be no secret and no payload. */
+export function instead(expected: string) {
+  return ({ input }: v.BaseIssue<unknown>): string => {
+    if (typeof input === "string") return `${expected} (got ${quoted(input)})`;
+    return typeof input === "object" && input !== null ? expected : `${expected} (got ${String(input)})`;
+  };
 }
 
 /** The query parameters of a page of `things`. */

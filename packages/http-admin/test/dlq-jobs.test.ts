@@ -183,13 +183,16 @@ describe("operators 3: jobs over the admin server", () => {
     });
   });
 
-  it("refuses what is not as the page has it, naming the field", async () => {
+  it("refuses what is not as the page has it, naming the field, and the value where that is short", async () => {
     await using admin = await startAdmin();
     for (const [change, error] of [
       [{ ramp: [10, 5] }, "ramp: expected ascending integers"],
       [{ ramp: [1, 1] }, "ramp: expected ascending integers"],
-      [{ rate: 0 }, "rate: expected a number from 0.1 to 10000"],
-      [{ concurrency: 257 }, "concurrency: expected an integer from 1 to 256"],
+      [{ rate: 0 }, "rate: expected a number from 0.1 to 10000 (got 0)"],
+      [{ rate: "5" }, 'rate: expected a number from 0.1 to 10000 (got "5")'],
+      [{ rate: [5] }, "rate: expected a number from 0.1 to 10000"],
+      [{ concurrency: 257 }, "concurrency: expected an integer from 1 to 256 (got 257)"],
+      [{ halt: { consecutive: null } }, "halt.consecutive: expected an integer from 0 to 1000 (got null)"],
       [{ undo_within: "1h" }, "undo_within: only a purge is undone"],
       [{ kind: "purge", start: true }, "start: a purge is planned first"],
       [{ filter: {}, binding_id: "alarms" }, "binding_id: needs filter.route_id"],
@@ -207,6 +210,23 @@ describe("operators 3: jobs over the admin server", () => {
       status: 400,
       body: { error: expect.stringContaining("is not one of this list") as string },
     });
+  });
+
+  it("spec 4.10: refuses a time from which on is not before that up to which, and a list of that is empty", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, deadLetter("a"));
+    const [early, late] = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"];
+    const plan = async (filter: object) => admin.call("POST", "/dlq/jobs", { ...REDRIVE, filter });
+    for (const since of [late, early])
+      expect(await plan({ since, before: early })).toMatchObject({
+        status: 400,
+        body: {
+          error: `invalid request body: filter.since: ${since} is not before filter.before, ${early}: no entry failed between them; exchange them, or leave one out`,
+        },
+      });
+    expect((await plan({ since: early, before: late })).status).toBe(201);
+    for (const path of ["/dlq/messages", "/dlq/summary", "/dlq/export"])
+      expect((await admin.call("GET", `${path}?since=${late}&before=${early}`)).status).toBe(200);
   });
 
   it("the same Idempotency-Key gives the same job, and another body under it is refused", async () => {
