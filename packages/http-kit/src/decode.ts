@@ -2,6 +2,7 @@ import { repeatedKey } from "@bridge/ports/internal";
 import * as v from "valibot";
 import type { QuerySchema } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
+import { jsonFault } from "./json-fault.ts";
 
 const INVALID_BODY = "invalid request body";
 /** A caller is told of this many problems at once. */
@@ -16,7 +17,7 @@ export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes
   const value = bytes.length === 0 && isOptional(schema) ? undefined : parseJson(bytes);
   const read = readBy(schema, value);
   if ("value" in read) return read.value;
-  throw new HttpError(400, `${INVALID_BODY}: ${read.problem}`);
+  throw invalidBody(read.problem);
 }
 
 /** The same for one text of many: what it says, or what is wrong with it. `schemaOf` is asked once it is a JSON object. */
@@ -29,7 +30,7 @@ export function decodeLine<Schema extends v.GenericSchema>(
     value = parseJson(bytes);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    return { problem: error.message.replace(/^invalid request body(: )?/, "") || "is no JSON" };
+    return { problem: error.message.slice(`${INVALID_BODY}: `.length) };
   }
   return readBy(schemaOf(value), value);
 }
@@ -102,20 +103,30 @@ function isDecodable(text: string): boolean {
 }
 
 function parseJson(bytes: Uint8Array): object {
-  let text: string;
+  const text = textOf(bytes);
   let value: unknown;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = JSON.parse(text);
   } catch {
-    throw new HttpError(400, INVALID_BODY);
+    throw invalidBody(jsonFault(text));
   }
   // The schema library takes an array for an object.
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new HttpError(400, `${INVALID_BODY}: expected a JSON object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidBody("expected a JSON object");
   const repeated = repeatedKey(text);
-  if (repeated !== undefined) throw new HttpError(400, `${INVALID_BODY}: the key "${nameOf(repeated)}" is given twice`);
+  if (repeated !== undefined) throw invalidBody(`the key "${nameOf(repeated)}" is given twice`);
   return value;
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidBody("is no UTF-8");
+  }
+}
+
+function invalidBody(problem: string): HttpError {
+  return new HttpError(400, `${INVALID_BODY}: ${problem}`);
 }
 
 /** Stands in where a schema has no message of its own; the library's would quote what was received. */

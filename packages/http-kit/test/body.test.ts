@@ -94,10 +94,17 @@ describe("spec 8: a request body is limited to 1 MB", () => {
 });
 
 describe("spec 7.1: strict bodies", () => {
-  it("contract 2: what is not JSON is 400 invalid request body", async () => {
+  it.each([
+    ["", "the JSON is not complete: it ends at column 1"],
+    ["{", "the JSON is not complete: it ends at column 2"],
+    ["names", "is no JSON at column 1"],
+    ['{"names":["a"]} x', "is no JSON at column 17"],
+    ['{\n "names": [secret]\n}', "is no JSON at line 2, column 12"],
+    ["\uFEFF", "the JSON is not complete: it ends at column 1"],
+    [new Uint8Array([0x22, 0xff, 0x22]), "is no UTF-8"],
+  ])("contract 2: what is not JSON is 400 invalid request body, with the place: %j", async (body, problem) => {
     await using server = await startServer();
-    for (const body of ["", "{", "names", '{"names":["a"]} x', "\uFEFF", new Uint8Array([0x22, 0xff, 0x22])])
-      expect(await post(server, body)).toEqual([400, { error: "invalid request body" }]);
+    expect(await post(server, body)).toEqual([400, { error: `invalid request body: ${problem}` }]);
   });
 
   it.each([

@@ -60,7 +60,7 @@ describe("contract 2: the order of checks", () => {
       return [response.status, await response.json()];
     };
     expect((await server.announce("/api/v1/admin/things")).status).toBe(413);
-    expect(await post("{")).toEqual([400, { error: "invalid request body" }]);
+    expect(await post("{")).toMatchObject([400, { error: expect.stringMatching(/^invalid request body: /) as string }]);
     expect(await post('{"names":["a"]}')).toEqual([200, { written: 1 }]);
   });
 
