@@ -105,7 +105,8 @@ describe("operators 3: jobs over the admin server", () => {
     const started = await admin.call("POST", `/dlq/jobs/${job.id}/start`, { plan_hash: job.plan.hash });
     expect(started).toMatchObject({ status: 202, body: { id: job.id, state: "running" } });
     const done = await until(admin, job.id, "completed");
-    expect(done.progress).toMatchObject({ succeeded: 5, done: 5, failed: 0 });
+    const step = { index: 2, of: 2, size: 4, done: 4, failed: 0 };
+    expect(done.progress).toMatchObject({ succeeded: 5, done: 5, failed: 0, step });
     expect(await admin.ids()).toEqual([]);
     expect(admin.hub.channel("out").arrived).toBe(5);
     // Operators 6.4: where a message is says which job has redriven it.

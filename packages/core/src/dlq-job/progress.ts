@@ -42,6 +42,9 @@ export function progressOf(job: Job): JobProgress {
     rate: state === "running" ? Math.round(pace * 10) / 10 : 0,
     ...(moves && { etaMs: Math.round((remaining * 1_000) / pace) }),
     // A purge has no target to be careful with: it goes in one step.
-    step: kind === "purge" ? shownStep([], { ...FIRST_STEP, done }, total) : shownStep(settings.ramp, step, total),
+    step:
+      kind === "purge"
+        ? shownStep([], { ...FIRST_STEP, done }, { total, remaining })
+        : shownStep(settings.ramp, step, { total, remaining }),
   };
 }

@@ -28,11 +28,14 @@ export function nextStep({ index }: StepState): StepState {
   return { index: index + 1, done: 0, failed: 0 };
 }
 
-/** A step as it is shown: from 1, and of a size that a set of `total` entries has. */
+/**
+ * A step as it is shown: from 1, of a size that a set of `total` entries has, and of as many steps as what is left can fill. Entries that
+ * need no attempt fill none, so there may be fewer in the end.
+ */
 export function shownStep(
   ramp: readonly number[],
   { index, done, failed }: StepState,
-  total: number,
+  { total, remaining }: { readonly total: number; readonly remaining: number },
 ): {
   readonly index: number;
   readonly of: number;
@@ -43,5 +46,7 @@ export function shownStep(
   const at = Math.min(index, ramp.length);
   const before = ramp.slice(0, at).reduce((sum, size) => sum + size, 0);
   const size = Math.max(0, Math.min(stepSize(ramp, at), total - before));
-  return { index: at + 1, of: ramp.length + 1, size: Math.max(size, done), done, failed };
+  let of = at + 1;
+  for (let left = remaining - stepSize(ramp, at) + done; left > 0; left -= stepSize(ramp, of++));
+  return { index: at + 1, of, size: Math.max(size, done), done, failed };
 }

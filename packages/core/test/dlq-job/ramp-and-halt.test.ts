@@ -21,14 +21,27 @@ describe("the ramp", () => {
 
   it("is shown from 1, with the rest as the last step", () => {
     const ramp = [1, 10, 100, 1000];
-    expect(shownStep(ramp, { index: 4, done: 10_896, failed: 437 }, 48_211)).toEqual({
+    expect(shownStep(ramp, { index: 4, done: 10_896, failed: 437 }, { total: 48_211, remaining: 36_204 })).toEqual({
       index: 5,
       of: 5,
       size: 47_100,
       done: 10_896,
       failed: 437,
     });
-    expect(shownStep(ramp, { index: 1, done: 2, failed: 0 }, 5)).toMatchObject({ index: 2, size: 4 });
+    const few = { total: 5, remaining: 2 };
+    expect(shownStep(ramp, { index: 1, done: 2, failed: 0 }, few)).toMatchObject({ index: 2, of: 2, size: 4 });
+  });
+
+  it.each([
+    ["before the first", { index: 0, done: 0 }, 200, { index: 1, of: 4, size: 1 }],
+    ["that is filled to its last entry", { index: 0, done: 0 }, 111, { index: 1, of: 3, size: 1 }],
+    ["with entries that needed no attempt", { index: 1, done: 0 }, 50, { index: 2, of: 3, size: 10 }],
+    ["of what is done", { index: 3, done: 89 }, 0, { index: 4, of: 4, size: 89 }],
+    ["of what none had to be attempted of", { index: 0, done: 0 }, 0, { index: 1, of: 1, size: 1 }],
+    ["behind a ramp that was cut short meanwhile", { index: 6, done: 0 }, 50, { index: 5, of: 5, size: 0 }],
+  ])("is shown of as many as what is left can fill: %s", (_, state, remaining, shown) => {
+    const step = { ...state, failed: 0 };
+    expect(shownStep([1, 10, 100, 1_000], step, { total: 200, remaining })).toMatchObject(shown);
   });
 });
 
