@@ -141,7 +141,9 @@ export class WatchedFile {
       if (isTelling) {
         await file.append([this.#resumed(found)]);
         // Only now: on a full disk each call comes here, and none of them goes on.
-        this.#logger.warn("audit file resumed", { file: this.#options.path, record: file.head.seq, ...found });
+        const { file: what, ...rest } = found;
+        const place = { file: this.#options.path, record: file.head.seq };
+        this.#logger.warn("audit file resumed", { ...place, ...(what !== undefined && { found: what }), ...rest });
       }
       // Told now, even if the disk should fail again: otherwise the next record would tell it once more.
       this.#account.confirm(file);
