@@ -1,7 +1,8 @@
 import { BridgeError } from "@bridge/ports";
 import { askStore } from "../dlq/ensure-marked.ts";
 import { doneOf, type Job } from "./job.ts";
-import type { JobRun, JobWork } from "./job-run.ts";
+import type { JobRun } from "./job-run.ts";
+import type { JobWork } from "./job-work.ts";
 
 const MOST_AT_ONCE = 500;
 /** A store that does not answer in time is asked for less at once, down to so many. */

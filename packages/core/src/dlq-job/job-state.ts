@@ -129,3 +129,14 @@ function withFailedAgain(job: Job): Job {
     })),
   };
 }
+
+/** Whether its owner works on it. */
+export function isAtWork({ state }: Job): boolean {
+  return state === "running" || state === "undoing";
+}
+
+/** The job as its owner gives it out of hand: what was asked for is carried out with that. */
+export function givenUp(known: Job, now: number): Job {
+  const { owner: _, ...job } = isAtWork(known) ? { ...known, waitingFor: undefined } : known;
+  return job.requested === undefined ? job : obeyed(job, job.requested, now);
+}

@@ -1,4 +1,4 @@
-import type { TakenBack } from "@bridge/ports";
+import { BridgeError, type TakenBack } from "@bridge/ports";
 import type { BatchCalls, Batches } from "./batch-work.ts";
 import type { JobCounts } from "./job.ts";
 import type { JobRun } from "./job-run.ts";
@@ -67,6 +67,15 @@ export class UndoBatches implements Batches {
     parts.logger.warn(GONE, { job_id: job.id, entries: gone });
   }
 
+  /** Stores how many entries there are to bring back, before any is brought back. Rejects, and forgets it, when that is not stored. */
+  async #storeToRestore(toRestore: number): Promise<void> {
+    const run = this.#run;
+    run.job = { ...run.job, toRestore };
+    if (await run.hold.save(run.cut)) return;
+    run.job = { ...run.job, toRestore: undefined };
+    throw new BridgeError("UNAVAILABLE", "the job cannot be stored", { charged: false });
+  }
+
   /**
    * What an undo has taken out of the trash without being told is not in the batch any more. That it counts as restored: nobody can tell
    * which of it was there again already. How much there was is stored before the first is taken out: after a kill it would pass for gone.
@@ -77,7 +86,7 @@ export class UndoBatches implements Batches {
       const back = backOf(counts);
       const left = (await this.#trash.count(Number.MAX_SAFE_INTEGER)) ?? counts.succeeded - back;
       this.#trash.countMoved(left + back);
-      await this.#run.storeToRestore(left + back);
+      await this.#storeToRestore(left + back);
       this.#isUnsure = false;
       return;
     }

@@ -1,0 +1,59 @@
+import { Serial } from "@bridge/ports/internal";
+import { refuseBinding } from "./call-refusals.ts";
+import { ACTIVE_STATES, type Job } from "./job.ts";
+import { JobBook } from "./job-book.ts";
+import { askedOf, jobIdOf, jobUnderKey } from "./job-key.ts";
+import type { JobParts, JobsStore } from "./job-parts.ts";
+import { planJob } from "./job-planner.ts";
+import { JobRefusal } from "./job-refusal.ts";
+import type { JobOrder, Jobs } from "./jobs.ts";
+import { isExpired } from "./plan-expiry.ts";
+
+const MAX_ACTIVE = 16;
+
+export interface JobOrdersOptions {
+  readonly parts: JobParts;
+  readonly jobs: Pick<Jobs, "get" | "start">;
+  /** @throws OperationError when there is none that can hold jobs */
+  readonly store: () => JobsStore;
+}
+
+/** Askings for jobs: each is planned and kept, unless it has come before under the same key. */
+export class JobOrders {
+  readonly #options: JobOrdersOptions;
+  /** So that two that come at once are not both the sixteenth. */
+  readonly #orders = new Serial();
+
+  constructor(options: JobOrdersOptions) {
+    this.#options = options;
+  }
+
+  plan(order: JobOrder, signal: AbortSignal): ReturnType<Jobs["plan"]> {
+    return this.#orders.run(() => this.#plan(order, signal));
+  }
+
+  async #plan(order: JobOrder, signal: AbortSignal): Promise<{ readonly job: Job; readonly created: boolean }> {
+    const { parts, jobs, store: storeOf } = this.#options;
+    const store = storeOf();
+    const clock = parts.clock;
+    const book = new JobBook(store.jobs, clock);
+    const { start = false, idempotencyKey: _, ...draft } = order;
+    refuseBinding(draft, parts.config());
+    const asked = askedOf(order);
+    const there = asked && (await jobUnderKey(asked, { book, clock }, signal));
+    if (there !== undefined && typeof there !== "string") return { job: there, created: false };
+    const active = await book.list(ACTIVE_STATES, MAX_ACTIVE + 1, signal);
+    if (active.filter(({ job }) => !isExpired(job, clock.now())).length >= MAX_ACTIVE)
+      throw new JobRefusal("too_many", `${MAX_ACTIVE} jobs are active: let one end, or cancel it`);
+    const id = there ?? jobIdOf(parts.random.id());
+    const planned = await planJob(parts, { store, draft, id }, signal);
+    const job = asked === undefined ? planned : { ...planned, asked };
+    if (!(await book.add(job, signal))) {
+      // Somebody else has asked under the same key meanwhile.
+      const former = await jobs.get(id, signal);
+      return { job: former, created: false };
+    }
+    if (!start) return { job, created: true };
+    return { job: await jobs.start(id, { planHash: job.plan.hash }, signal), created: true };
+  }
+}
