@@ -236,6 +236,26 @@ test("a send of a record while an older one of its key has not ended is told of,
   }
 });
 
+test("an outbox that has forgotten how a record ended takes the message in again behind those that came meanwhile", () => {
+  const messages = [0, 1].map((number) => ({ number, at: 0, key: 1 }));
+  const by = { name: "first", alive: true, pending: 0 };
+  for (const isForgotten of [false, true]) {
+    const auditor = auditing({ messages, faults: [], outbox: { latencyMs: 1, shared: true, maxRecords: 1 } });
+    auditor.source.published(1);
+    auditor.outbox.persisted(0, "out");
+    auditor.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+    auditor.letters.kept(letter, 0);
+    if (isForgotten) auditor.outbox.ended(0, "out", "dead", false);
+    auditor.outbox.persisted(1, "out");
+    if (isForgotten) auditor.outbox.persisted(0, "out");
+    auditor.targets.sends(by, 1, "out");
+    auditor.targets.accepts(1, "out");
+    expect(auditor.violations).toEqual(
+      isForgotten ? [] : ["message 1 came to out before 0, which is before it in the outbox and has the same key"],
+    );
+  }
+});
+
 test("a lease that is released while what is open under it is neither closed nor lost is told of", () => {
   const by = { name: "first", alive: true, pending: 0 };
   const auditor = auditing({ leases: { latencyMs: 1 } });

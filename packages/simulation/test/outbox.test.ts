@@ -21,9 +21,9 @@ function record(number: number): OutboxRecord {
   return { ...place, id: `record ${number}`, address: "out-0", envelope, payloadDigest: "", createdAt: 0 };
 }
 
-async function opened(shared: boolean) {
-  const messages = [0, 1, 2].map((number) => ({ number, at: 0 }));
-  const plan: Plan = { ...draw(1), bindings: ["out-0"], messages, outbox: { latencyMs: 10, shared, maxRecords: 100 } };
+async function opened(shared: boolean, maxRecords = 100) {
+  const messages = [0, 1, 2, 3].map((number) => ({ number, at: 0 }));
+  const plan: Plan = { ...draw(1), bindings: ["out-0"], messages, outbox: { latencyMs: 10, shared, maxRecords } };
   const world = worldOf(plan, false);
   /** Lets time pass until there is an answer. */
   async function answer<Answer>(asked: Promise<Answer>): Promise<Answer> {
@@ -47,6 +47,28 @@ test("a file that is opened again has what was persisted and how it ended, and n
   expect(await answer(again.status("record 0", signal))).toBe("done");
   const claims = await answer(again.claim({ ...place, limit: 9, loanMs: 60_000 }, signal));
   expect(claims.map((claim) => claim.record.id)).toEqual(["record 1", "record 2"]);
+});
+
+test("a file that is opened again does not remember the end of a record that it had forgotten", async () => {
+  const { outbox, store, answer, open, auditor } = await opened(false, 3);
+  const enter = (entered: OutboxRecord) => answer(store.persist([entered], signal));
+  async function end(number: number, id = `record ${number}`): Promise<void> {
+    const claim = await answer(store.claimOne(id, 60_000, signal));
+    auditor.targets.accepts(number, "out-0");
+    const ends = [{ id, token: claim?.token ?? "", outcome: { kind: "done" } as const }];
+    expect(await answer(store.finish(ends, signal))).toEqual([true]);
+  }
+  await enter(record(0));
+  await enter(record(1));
+  await end(1);
+  await enter(record(2));
+  await end(2);
+  await enter(record(3));
+  const comesAgain = { ...record(1), id: "record 1, again" };
+  expect(await enter(comesAgain)).toEqual([{ kind: "persisted" }]);
+  await end(0);
+  const again = await open(outbox);
+  expect(await answer(again.status(comesAgain.id, signal))).toBe("pending");
 });
 
 test("a record is on loan to whoever claimed it, until it has ended or the time is up", async () => {

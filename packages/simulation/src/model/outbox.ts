@@ -273,6 +273,8 @@ export class Outbox {
   /** A file is opened again: what it holds is as it was, but nothing is on loan. */
   async #reopen(): Promise<void> {
     const { auditor, time } = this.#options;
+    // Entered once more, the end of a record that is forgotten would be known again.
+    for (const id of this.#kept.keys()) if ((await this.#store.status(id, NEVER)) === undefined) this.#kept.delete(id);
     await this.#store[Symbol.asyncDispose]();
     const store = (this.#store = this.#empty());
     for (const kept of this.#kept.values()) {

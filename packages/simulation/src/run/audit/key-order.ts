@@ -63,7 +63,10 @@ export class KeyOrder {
     if (plan.callers !== undefined) return;
     const queue = this.#queues.get(`${binding} ${plan.messages[number]?.key}`) ?? [];
     if (changes.size > 0 || !isMeasured(plan)) return;
-    for (const older of queue.slice(0, Math.max(0, queue.indexOf(number)))) {
+    const place = queue.indexOf(number);
+    for (const older of queue.slice(0, Math.max(0, place))) {
+      // One that had ended, and was forgotten, has come in again behind this one.
+      if (queue.lastIndexOf(older) > place) continue;
       const before = this.#ledger.at(older, binding);
       if (before.record !== "pending" || before.accepted > 0) continue;
       const known = this.#ledger.of(older);
