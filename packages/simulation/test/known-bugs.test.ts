@@ -1,3 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
 import { LONG, rows } from "@bridge/tooling/long";
 import { expect, test } from "vitest";
 import { copyOfSources } from "../src/known-bugs/copy-of-sources.ts";
@@ -28,6 +32,20 @@ test.each(
   const { violation } = await hunt({ folder: copy.folder, seeds: LONG ? 20_000 : 200, from: 1 });
   expect(violation).toBeDefined();
 });
+
+test.each(bugs.filter(({ scenario }) => scenario !== undefined))(
+  "the scenario $scenario finds: $what",
+  { timeout: 300_000 },
+  async (bug) => {
+    await using copy = await copyOfSources("simulation");
+    const main = join(copy.folder, "packages/simulation/src/main.ts");
+    const scenario = fileURLToPath(new URL(`../scenarios/${bug.scenario}.json`, import.meta.url));
+    const run = () => spawnSync(execPath, ["--conditions=@bridge/source", main, "--scenario", scenario]);
+    expect(run().status).toBe(0);
+    await putBack(bug, copy.folder);
+    expect(run().status).toBe(1);
+  },
+);
 
 test("the copy of the sources is sound: nothing is found in it", { timeout: 300_000 }, async () => {
   await using copy = await copyOfSources("simulation");

@@ -14,6 +14,8 @@ export interface KnownBug {
   readonly what: string;
   /** Why no seed finds it, as far as that is known. */
   readonly lacks: string | undefined;
+  /** The name of one in `scenarios/` that finds it. */
+  readonly scenario: string | undefined;
   readonly file: string;
 }
 
@@ -26,11 +28,10 @@ export async function knownBugs(): Promise<readonly KnownBug[]> {
 async function read(url: URL): Promise<KnownBug> {
   const file = fileURLToPath(url);
   const [what = "", ...rest] = (await readFile(file, "utf8")).split("\n");
-  const lacks = rest.find((line) => line.startsWith(LACKS))?.slice(LACKS.length);
-  return { name: file.replace(/^.*[/\\]|\.patch$/g, ""), what, lacks, file };
+  const told = (word: string) => rest.find((line) => line.startsWith(word))?.slice(word.length);
+  const name = file.replace(/^.*[/\\]|\.patch$/g, "");
+  return { name, what, lacks: told("Missed: "), scenario: told("Scenario: "), file };
 }
-
-const LACKS = "Missed: ";
 
 /**
  * Puts it back into the sources below `folder`.
