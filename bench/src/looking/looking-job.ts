@@ -8,3 +8,9 @@ export const SIZE = 256;
 export interface LookingJob {
   readonly target: number | undefined;
 }
+
+/** How many look on, and where. */
+export interface Onlookers {
+  readonly url: string;
+  readonly count: number;
+}
