@@ -184,4 +184,12 @@ describe("the books of the document", () => {
     books.told(3, "confirmed");
     expect(books.overSince(3)).toBeUndefined();
   });
+
+  test("operators 7: what a hand has put there is not tried out, also when its operator is told afterwards that it is", () => {
+    const { books } = open();
+    books.given(2);
+    books.wanted(2);
+    books.tried(2, 10_000);
+    expect(books.overSince(2)).toBeUndefined();
+  });
 });

@@ -70,9 +70,7 @@ export class KeptDocument {
     if (former === undefined) return;
     this.away = undefined;
     this.held.replace(former.document);
-    this.options.auditor.documents.written(former.version);
-    // Also one that was being tried out: a hand wants it, and no instance takes it back.
-    this.options.auditor.documents.stays(former.version);
+    this.options.auditor.documents.wanted(former.version);
     this.options.trace.add(`somebody puts back version ${former.version} of the document by hand`);
   }
 

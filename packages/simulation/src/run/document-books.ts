@@ -24,6 +24,8 @@ export class DocumentBooks {
   readonly #stored = new Set([1]);
   readonly #tried = new Map<number, Tried>();
   readonly #confirmed = new Set<number>();
+  /** A hand has put them there. */
+  readonly #wanted = new Set<number>();
 
   constructor(options: DocumentBooksOptions) {
     this.#options = options;
@@ -48,6 +50,8 @@ export class DocumentBooks {
 
   /** An operator is told that it is on probation. */
   tried(version: number, withinMs: number): void {
+    // He is told of what a hand has put there to stay meanwhile.
+    if (this.#wanted.has(version)) return;
     const { now, stillMs } = this.#options;
     this.#tried.set(version, { until: now() + withinMs * DRIFT + stillMs });
   }
@@ -61,6 +65,13 @@ export class DocumentBooks {
   /** It is tried out no more: it is stored for good, or a start could not find out how it stands with it, as its log says. */
   stays(version: number): void {
     this.#tried.delete(version);
+  }
+
+  /** A hand has put it there, also if it was being tried out: no instance takes it back. */
+  wanted(version: number): void {
+    this.written(version);
+    this.stays(version);
+    this.#wanted.add(version);
   }
 
   /** An operator is told that it is there to stay. */
