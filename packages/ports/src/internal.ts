@@ -28,7 +28,14 @@ export { marksIn, packMarks } from "./dlq/packed-marks.ts";
 export { demandPage } from "./dlq/demand-page.ts";
 export { PageOfHeads } from "./dlq/page-of-heads.ts";
 export { RecentFacets } from "./dlq/recent-facets.ts";
-export { headOrKnown, packDeadLetter, type PackedDeadLetter, unpackDeadLetter } from "./packed-dead-letter.ts";
+export {
+  headOrKnown,
+  isSpoiled,
+  packDeadLetter,
+  type PackedDeadLetter,
+  SpoiledDeadLetter,
+  unpackDeadLetter,
+} from "./packed-dead-letter.ts";
 export { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
 export { isRole, type Role, ROLES } from "./roles.ts";
 export { formatTimestamp } from "./timestamp.ts";

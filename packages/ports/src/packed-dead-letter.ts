@@ -93,7 +93,7 @@ function isHead(head: DeadLetterHead): boolean {
 /**
  * The entry under `id`.
  *
- * @throws BridgeError `INTERNAL` when it is not the one that was packed: a disk has changed it
+ * @throws SpoiledDeadLetter when it is not the one that was packed: a disk, or somebody, has changed it
  */
 export function unpackDeadLetter(
   id: string,
@@ -111,9 +111,25 @@ export function unpackDeadLetter(
   } catch {
     // It cannot even be read.
   }
-  throw new BridgeError("INTERNAL", `dead letter ${id} is not as it was written: it is kept, and never delivered`);
+  throw new SpoiledDeadLetter(id);
 }
 
 function digestOf(head: DeadLetterHead, envelope: string, payload: Uint8Array): string {
   return hash("sha256", JSON.stringify([head, envelope, hash("sha256", payload)]));
+}
+
+/** One dead letter is not what was written; of the store, and of others, that says nothing. */
+export class SpoiledDeadLetter extends BridgeError {
+  readonly spoiled = true;
+
+  constructor(id: string) {
+    super(
+      "INTERNAL",
+      `dead letter ${id} is not as it was written: it is kept, and never delivered; delete it when it was looked at`,
+    );
+  }
+}
+
+export function isSpoiled(error: unknown): error is SpoiledDeadLetter {
+  return BridgeError.is(error) && "spoiled" in error && error.spoiled === true;
 }

@@ -1,4 +1,5 @@
 import { BridgeError, type DeadLetter, type DeadLetterHead, type ErrorCode } from "@bridge/ports";
+import { isSpoiled } from "@bridge/ports/internal";
 import { attempt, type Attempted, notDelivered, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import { askStore, ensureMarked, type MarkWatch } from "../dlq/ensure-marked.ts";
@@ -12,7 +13,7 @@ export type ReplayOutcome =
   | { readonly kind: "succeeded" | "skipped" }
   /** In the outbox: `late` when this attempt has waited there for its whole time, else another one has put it there. */
   | { readonly kind: "pending"; readonly late: boolean }
-  /** `before`: this try had it already; then `of` is the entry that says so. */
+  /** `before`: nothing was tried now. This try had it already, then `of` is the entry that says so; or it cannot be. */
   | {
       readonly kind: "failed";
       readonly failure: ReplayFailure;
@@ -41,6 +42,8 @@ export async function fetchEntry(
   try {
     entry = await askStore({ clock, signal }, (bound) => store.get(head.id, bound));
   } catch (thrown) {
+    // It is so each time that it is read, and nothing was tried.
+    if (isSpoiled(thrown)) return failed(thrown.code, thrown.message, true);
     return { kind: "back", why: `the DLQ store failed: ${BridgeError.from(thrown).message}`, inDoubt: false };
   }
   // The same message may have failed again meanwhile, which is another failure under the same id.
@@ -101,6 +104,6 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
   }
 }
 
-function failed(code: ErrorCode, error: string): ReplayOutcome {
-  return { kind: "failed", failure: { code, error }, before: false };
+function failed(code: ErrorCode, error: string, before = false): ReplayOutcome {
+  return { kind: "failed", failure: { code, error }, before };
 }

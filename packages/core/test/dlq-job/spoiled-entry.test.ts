@@ -1,0 +1,36 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { SpoiledDeadLetter } from "@bridge/ports/internal";
+import { expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+import { begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+
+const SPOILED = "e00003";
+
+test.each(["direct_hold", "shared_outbox"] as const)(
+  "an entry that is not as it was written keeps no job from the others: it fails, and nothing of it is sent, in %s",
+  async (deliveryMode) => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 100, clock });
+    const bridge = await started({
+      clock,
+      deliveryMode,
+      dlq: {
+        ...dlq,
+        get: (id, signal) => (id === SPOILED ? Promise.reject(new SpoiledDeadLetter(id)) : dlq.get(id, signal)),
+      },
+    });
+    await fill(dlq, 20);
+    const { job } = await bridge.supervisor.jobs().plan(orderOf(), bound());
+    expect(job.plan.predicted).toMatchObject({ examined: 20, deliverable: 19, failed: 1 });
+    const { id } = await begun(bridge);
+    const done = await until(bridge, id, "completed");
+    expect(done.counts).toMatchObject({ succeeded: 19, failed: 1, skipped: 0, inDoubt: 0 });
+    expect(done.errors).toMatchObject([
+      { code: "INTERNAL", count: 1, error: expect.stringMatching(/not as it was written.*delete it/) as unknown },
+    ]);
+    expect(bridge.hub.channel("out").arrived).toBe(19);
+    expect(await stored(dlq)).toEqual([SPOILED]);
+    await bridge.supervisor.shutdown();
+  },
+);
