@@ -123,6 +123,16 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   return violations.map((words) => words.replace(/[\d.]+ s\b/g, "N s"));
 }
 
+test("what comes of a send counts for its binding, whichever address the binding had when the message came in", () => {
+  const sends = new SendsSeen();
+  const owner: Owner = { name: "one", alive: true, pending: 0 };
+  const { signal } = new AbortController();
+  sends.begins(owner, "out-elsewhere", { id: "m-0" }, signal)(new BridgeError("UNAVAILABLE", "no"));
+  expect([...sends.of(owner)].map(([binding, { failures }]) => [binding, failures])).toEqual([["out", 1]]);
+  sends.begins(owner, "out", { id: "m-1" }, signal)(undefined);
+  expect([...sends.of(owner)].map(([binding, { failures }]) => [binding, failures])).toEqual([["out", 0]]);
+});
+
 test("what is true is told to nobody", async () => {
   expect(await told({})).toEqual([]);
   expect(

@@ -1,4 +1,5 @@
 import { BridgeError, type Envelope } from "@bridge/ports";
+import { plannedBinding } from "../plan/change.ts";
 import type { Owner } from "../time/virtual-time.ts";
 
 /** A send that is not answered yet. */
@@ -23,8 +24,12 @@ export class SendsSeen {
   now: () => number = () => 0;
   readonly #byOwner = new Map<Owner, Map<string, BindingSeen>>();
 
-  /** A send begins; what is returned is called when its sender has been answered, or has given it up. */
-  begins(owner: Owner, binding: string, { id }: Pick<Envelope, "id">, signal: AbortSignal): (error: unknown) => void {
+  /**
+   * A send begins; what is returned is called when its sender has been answered, or has given it up. A binding that has another
+   * address by now sends records of the outbox to the one that they came with, which says as much of how it gets on.
+   */
+  begins(owner: Owner, address: string, { id }: Pick<Envelope, "id">, signal: AbortSignal): (error: unknown) => void {
+    const binding = plannedBinding(address);
     const bindings = this.#byOwner.get(owner) ?? new Map<string, BindingSeen>();
     this.#byOwner.set(owner, bindings);
     const seen = bindings.get(binding) ?? new BindingSeen();

@@ -27,8 +27,7 @@ export class Whereabouts {
   /** Asks for what it sends now, and for so many of what was published or settled last. */
   look(instance: Instance, messages: number): void {
     const { plan, time, sends } = this.#world;
-    for (const [address, { open }] of sends.of(instance.owner)) {
-      const bindingId = plannedBinding(address);
+    for (const [bindingId, { open }] of sends.of(instance.owner)) {
       for (const { envelopeId, signal } of [...open].slice(0, MOST_SENT)) {
         const told = this.#ask(instance, envelopeId);
         // A record of an outbox is carried by nobody here: its message is settled.
