@@ -28,7 +28,7 @@ const STANDING: readonly Job["state"][] = ["paused", "halted", "cancelled"];
 
 /**
  * Of a redrive that has come to stand still, in nobody's hands any more: no more of it remains than what is there and has not failed, but for
- * what others have taken away, and what an outbox goes on delivering. `wasSent`: it has sent the entry to a target.
+ * what others have taken away, and what an outbox goes on delivering, also of an owner that was killed. `wasSent`: it has sent the entry to a target.
  */
 export function* tooManyRemaining(
   { document, set, marked }: KnownJob,
@@ -49,7 +49,8 @@ export function* tooManyRemaining(
     if (letter.here && letter.spell === spell) there++;
     else if (tried.has(entryId) || !wasSent(entryId)) others++;
   }
-  const most = there - counts.failed + others + pending.length + Math.max(0, total - planned);
+  const delivering = pending.length + counts.inDoubt;
+  const most = there - counts.failed + others + delivering + Math.max(0, total - planned);
   const { remaining } = progressOf(document);
   if (remaining > most)
     yield `${id} is ${state}, and says that ${remaining} entries remain, where ${there} are there, ${counts.failed} have failed and others took ${others}`;
