@@ -69,7 +69,13 @@ export async function planJob(
     }),
     predicted,
     sample,
-    warnings: [...warningsOf(draft, heads, predicted, store), ...(ahead === undefined ? [] : [ahead])],
+    warnings: [
+      ...(count.exact || until !== undefined
+        ? []
+        : [`${count.total} were counted in time: there may be more, which are taken, too`]),
+      ...warningsOf(draft, heads, predicted, store),
+      ...(ahead === undefined ? [] : [ahead]),
+    ],
   };
   return {
     id,

@@ -31,12 +31,18 @@ const COUNT_MS = 5_000;
 const PAGE = { limit: 1_000, budget: 10_000 } as const;
 const MAX_GROUPS = 1_000;
 
-/** By the store's own counts where they are exact, else by going through the set. */
+/**
+ * By the store's own counts where they are exact, else by going through the set; each in its time.
+ * @throws BridgeError `TIMEOUT` when nothing was told of the set in time
+ */
 export async function countSet(options: CountOptions, signal: AbortSignal): Promise<SetCount> {
-  using limit = deadline(options.clock, COUNT_MS, new Error("the count took too long"));
-  const bounded = AbortSignal.any([signal, limit.signal]);
-  const counted = options.limit === undefined ? await facets(options, bounded).catch(() => undefined) : undefined;
-  return counted ?? (await scan(options, bounded, signal));
+  if (options.limit === undefined) {
+    using limit = deadline(options.clock, COUNT_MS, new Error("the count took too long"));
+    const bounded = AbortSignal.any([signal, limit.signal]);
+    const counted = await facets(options, bounded).catch(() => undefined);
+    if (counted !== undefined) return counted;
+  }
+  return scan(options, signal);
 }
 
 async function facets({ store, query }: CountOptions, signal: AbortSignal): Promise<SetCount | undefined> {
@@ -53,12 +59,13 @@ async function facets({ store, query }: CountOptions, signal: AbortSignal): Prom
   };
 }
 
-/** @throws the reason of `signal`; when only the time for counting is up, what was counted by then is the answer */
+/** When only the time for counting is up, what was counted by then is the answer. */
 async function scan(
-  { store, query, limit = Number.POSITIVE_INFINITY }: CountOptions,
-  bounded: AbortSignal,
+  { store, query, limit = Number.POSITIVE_INFINITY, clock }: CountOptions,
   signal: AbortSignal,
 ): Promise<SetCount> {
+  using time = deadline(clock, COUNT_MS, new Error("the count took too long"));
+  const bounded = AbortSignal.any([signal, time.signal]);
   const byRoute = new Map<string, number>();
   let [total, exact] = [0, true];
   let [first, last]: readonly (DeadLetterHead | undefined)[] = [];
@@ -75,6 +82,8 @@ async function scan(
     } catch (thrown) {
       signal.throwIfAborted();
       if (!bounded.aborted) throw BridgeError.from(thrown);
+      // That there is nothing would be another answer.
+      if (total === 0) throw new BridgeError("TIMEOUT", "the DLQ store did not answer");
       exact = false;
       break;
     }
