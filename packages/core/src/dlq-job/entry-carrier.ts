@@ -25,7 +25,7 @@ export class EntryCarrier {
   /** Never rejects. */
   async carry(lane: Lane, head: DeadLetterHead): Promise<ReplayOutcome> {
     const { busy, logger } = this.#run.parts;
-    if (this.#pending.has(head.id)) return { kind: "pending", late: false };
+    if (this.#pending.knows(head.id)) return { kind: "pending", late: false };
     if (busy.has(head.id)) return back("an entry is being redriven already");
     busy.add(head.id);
     let turn: Turn | undefined;

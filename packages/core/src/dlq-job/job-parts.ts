@@ -1,5 +1,5 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
-import type { DeadLetter, DlqAdmin, DlqStore, Seams } from "@bridge/ports";
+import type { DeadLetter, DeadLetterHead, DlqAdmin, DlqStore, Seams } from "@bridge/ports";
 import type { DeliveredEntries } from "../dlq/delivered-entries.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { Job } from "./job.ts";
@@ -35,6 +35,8 @@ export interface JobParts extends Seams {
   readonly standing: (routeId: string) => LaneStanding;
   /** @throws OperationError as a redrive by ids does */
   readonly replay: (entry: DeadLetter, signal: AbortSignal, job: ReplayRequest) => Promise<InjectResult>;
+  /** Whether an outbox has a record that redrives it. */
+  readonly redrives: (entry: Pick<DeadLetterHead, "id" | "routeId">, signal: AbortSignal) => Promise<boolean>;
   /** The entries that some redrive of this process is working on. */
   readonly busy: Set<string>;
   readonly delivered: DeliveredEntries;

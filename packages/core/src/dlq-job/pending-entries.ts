@@ -2,6 +2,7 @@ import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
 import { REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
 import type { FailedAhead } from "./failed-ahead.ts";
 import type { JobRun } from "./job-run.ts";
+import { leftInOutbox } from "./left-in-outbox.ts";
 import type { Lane } from "./lane.ts";
 import type { RedriveBook } from "./redrive-book.ts";
 import { replayContextOf } from "./replay-context.ts";
@@ -29,6 +30,8 @@ export class PendingEntries {
   readonly #options: PendingEntriesOptions;
   /** Of those of a former owner, whose loans may have to end first: what they come to says of the target what an attempt does. */
   readonly #untold = new Set<string>();
+  /** What an owner that was killed has left there, as it was found when the job came to stand still. */
+  readonly #adopted = new Set<string>();
   /** Those that have had their time here. */
   readonly #late = new Set<string>();
 
@@ -40,8 +43,9 @@ export class PendingEntries {
     return this.#ids.length >= MAX_PENDING;
   }
 
-  has(id: string): boolean {
-    return this.#ids.includes(id);
+  /** Whether it is there, or was, and is counted by now: whoever comes to it in its lane passes it. */
+  knows(id: string): boolean {
+    return this.#ids.includes(id) || this.#adopted.has(id);
   }
 
   /** How many are there of which neither an attempt nor its end has been counted. */
@@ -51,7 +55,7 @@ export class PendingEntries {
 
   /** `late`: it has had its time, which counts as an attempt that failed. */
   add({ id }: DeadLetterHead, late: boolean): void {
-    if (this.has(id)) return;
+    if (this.knows(id)) return;
     this.#ids = [...this.#ids, id];
     if (late) {
       this.#late.add(id);
@@ -73,12 +77,20 @@ export class PendingEntries {
     const { run } = this.#options;
     const { clock } = run.parts;
     const until = clock.monotonic() + REPLAY_TIMEOUT_MS;
+    if (run.standsStill && run.job.uncounted === true) this.#adopt(await leftInOutbox(run));
     const isOver = (): boolean => !run.standsStill || clock.monotonic() > until;
     while (!isOver()) {
       for (const id of this.#ids) if (!isOver()) await this.#lookAt(id);
       if (this.#ids.every((id) => this.#late.has(id))) return;
       await clock.delay(LOOK_MS, run.cut).catch(() => {});
     }
+  }
+
+  /** Their lanes have not passed them, and may have read them already. */
+  #adopt(found: readonly string[]): void {
+    const ids = found.filter((id) => !this.knows(id)).slice(0, Math.max(0, MAX_PENDING - this.#ids.length));
+    this.#ids = [...this.#ids, ...ids];
+    for (const id of ids) this.#adopted.add(id);
   }
 
   get #ids(): readonly string[] {

@@ -126,6 +126,11 @@ export class RouteOutbox implements Disposable {
     if ((await store.redriving(entryId, signal)) !== undefined) throw stillPending();
   }
 
+  /** Whether a record redrives this dead letter. Of an outbox that is not open nobody knows of one. */
+  async redrives(entryId: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#options.parts.outbox()?.redriving(entryId, signal)) !== undefined;
+  }
+
   /** Notes from now on what drains do with a dead letter that is redriven. */
   watchEntry(entryId: string): EntryWatch {
     return this.#entries.watch(entryId);

@@ -256,6 +256,11 @@ export class Route implements Reader {
     return this.#carryInjected(injection, signal, job?.mayBegin);
   }
 
+  /** Whether its outbox has a record that redrives this dead letter. */
+  async redrives(entryId: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#outbox?.redrives(entryId, signal)) === true;
+  }
+
   async #carryInjected(
     injection: Injection,
     signal: AbortSignal,

@@ -91,6 +91,8 @@ export class RuntimeSupervisor implements Supervisor {
       store: () => foundation.stores.dlq(),
       standing: (routeId) => this.#laneStanding(routeId),
       replay: async (entry, signal, job) => this.#current().replay(entry, signal, job),
+      redrives: async ({ routeId, id }, signal) =>
+        (await this.#standing.runtime?.route(routeId)?.redrives(id, signal)) === true,
       busy: this.#operations.busy,
       delivered: this.#operations.delivered,
       tallies: foundation.jobTallies,

@@ -124,6 +124,39 @@ describe("a redrive job through an outbox", () => {
     },
   );
 
+  test.each(["pause", "cancel"] as const)(
+    "spec 4.10.6: %s of a job whose owner was killed: what that had put into the outbox is pending, and delivered once",
+    async (call) => {
+      const clock = new FakeClock();
+      const dlq = openMemoryDlq({ maxEntries: 100, clock });
+      const outbox = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
+      let isDead = false;
+      const mortal = seenDlq(dlq, () => {
+        if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+      });
+      await fill(dlq, 10);
+      const killed = await started({ deliveryMode: "shared_outbox", clock, dlq: mortal, outbox });
+      const { sends } = killed.hub.channel("out");
+      sends.hold();
+      const { id } = await begun(killed, { settings: { ...AT_ONCE, concurrency: 4 } });
+      await clock.until(() => sends.held === 4);
+      isDead = true;
+
+      const next = await started({ deliveryMode: "shared_outbox", clock, dlq, outbox });
+      await next.supervisor.jobs().ask(id, { call }, bound());
+      const still = await until(next, id, call === "pause" ? "paused" : "cancelled");
+      expect(progressOf(still)).toMatchObject({ pending: 4, remaining: 10, skipped: 0, inDoubt: 4 });
+      await clock.advance(180_000);
+      expect(await stored(dlq)).toHaveLength(6);
+      if (call === "pause") {
+        await next.supervisor.jobs().ask(id, { call: "resume" }, bound());
+        const done = await until(next, id, "completed");
+        expect(done.counts).toMatchObject({ succeeded: 10, skipped: 0, failed: 0 });
+      }
+      await next.supervisor.shutdown();
+    },
+  );
+
   test("operators 3.5.2: what was marked, of which the outbox was not told before the process was killed, is not sent again", async () => {
     const clock = new FakeClock();
     const hub = memoryHub();
