@@ -1,6 +1,6 @@
 import { type Clock } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
-import { Pool, type PoolClient } from "pg";
+import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
 import type { Server } from "./client-config.ts";
 import { leavesUsable } from "./failure.ts";
 
@@ -19,12 +19,28 @@ export class Connections implements AsyncDisposable {
   readonly #clock: Clock;
   /** Those that are open, with when each has answered last, in monotonic milliseconds. */
   readonly #open = new Map<PoolClient, number>();
+  /** Those that are open or on their way. */
+  readonly #made = new Set<Client>();
   readonly #doubtful = new WeakSet<PoolClient>();
 
   constructor(server: Server, size: number, connectTimeoutMs: number, clock: Clock) {
     this.#server = server;
     this.#clock = clock;
-    this.#pool = new Pool({ max: size, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: connectTimeoutMs });
+    const made = this.#made;
+    // The pool tells of none before it is connected, and a farewell does not wait for that.
+    class Made extends Client {
+      constructor(config?: ClientConfig) {
+        super(config);
+        made.add(this);
+        this.once("end", () => made.delete(this));
+      }
+    }
+    this.#pool = new Pool({
+      max: size,
+      idleTimeoutMillis: IDLE_MS,
+      connectionTimeoutMillis: connectTimeoutMs,
+      Client: Made,
+    });
     // Whoever uses the connection is told by its call; one that nobody uses is replaced when it is needed.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => {
@@ -83,12 +99,11 @@ export class Connections implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#pool.ending) return;
-    await this.#pool.end();
-    const ended = [...this.#open.keys()].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
+    const ended = [...this.#made].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
     const limit = new AbortController();
-    await Promise.race([Promise.all(ended), this.#clock.delay(CLOSE_MS, limit.signal)]);
+    await Promise.race([Promise.all([this.#pool.end(), ...ended]), this.#clock.delay(CLOSE_MS, limit.signal)]);
     limit.abort();
-    for (const client of this.#open.keys()) client.connection.stream.destroy();
+    for (const client of this.#made) client.connection.stream.destroy();
   }
 }
 
