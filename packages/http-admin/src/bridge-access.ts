@@ -10,6 +10,7 @@ import {
   type OutboxStore,
 } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
+import { LIMITS } from "./limits.ts";
 
 /** How long work that was cut off has for saying what became of it. */
 const GRACE_MS = 100;
@@ -101,11 +102,40 @@ export class BridgeAccess {
    * Runs work under the operation timeout.
    * @throws HttpError 500 with `late` when it takes longer; what the engine itself says at the bound comes first
    */
-  async bounded<Result>(
-    late: string | (() => string),
+  bounded<Result>(late: string | (() => string), work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const { operationTimeoutMs: ms } = this;
+    const told = (): string => `${typeof late === "string" ? late : late()} after ${ms / 1_000} s`;
+    return this.#within(ms, () => new HttpError(500, told()), work);
+  }
+
+  /**
+   * The same, for what looks into a store, or adds to it what may be added again: one that cannot be used at the moment is 503, and
+   * says why; so is one that has not answered after `ms`.
+   */
+  async looking<Result>(
+    into: "DLQ" | "outbox",
+    work: (signal: AbortSignal) => Promise<Result>,
+    ms: number = Math.min(LIMITS.lookTimeoutMs, this.operationTimeoutMs),
+  ): Promise<Result> {
+    const late = (): HttpError => {
+      const supervisor = this.#supervisor();
+      const store = into === "DLQ" ? supervisor?.dlq() : supervisor?.outbox();
+      const why = store?.health?.().fault ?? "look at deep health, and try again";
+      return new HttpError(503, `the ${into} store did not answer in ${ms / 1_000} s: ${why}`);
+    };
+    try {
+      return await this.#within(ms, late, work);
+    } catch (error) {
+      throw storeAway(error) ?? error;
+    }
+  }
+
+  async #within<Result>(
+    ms: number,
+    late: () => HttpError,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    using limit = deadline(this.clock, this.operationTimeoutMs, new Error("the operation timeout is over"));
+    using limit = deadline(this.clock, ms, new Error("the time for it is over"));
     const working = work(limit.signal);
     try {
       return await orAborted(working, limit.signal);
@@ -114,19 +144,7 @@ export class BridgeAccess {
       using grace = deadline(this.clock, GRACE_MS, limit.signal.reason as Error);
       const own = await orAborted(working, grace.signal).catch((thrown: unknown) => thrown);
       if (own instanceof OperationError) throw own;
-      throw new HttpError(
-        500,
-        `${typeof late === "string" ? late : late()} after ${this.operationTimeoutMs / 1_000} s`,
-      );
-    }
-  }
-
-  /** The same, for what looks into a store, or adds to it what may be added again: one that cannot be used at the moment is 503, and says why. */
-  async looking<Result>(late: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    try {
-      return await this.bounded(late, work);
-    } catch (error) {
-      throw storeAway(error) ?? error;
+      throw late();
     }
   }
 }

@@ -2,7 +2,7 @@ import type { MarkChange } from "@bridge/ports";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
-import { DLQ_PART_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { DLQ_PART_REFUSALS } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { annotated } from "./schemas.ts";
 import { erasableProse, ids as idList, prose } from "./values.ts";
@@ -57,7 +57,7 @@ export function dlqAnnotateEndpoint(bridge: BridgeAccess): AdminEndpoint {
       ...(quarantined !== undefined && { quarantined }),
     };
     const changes = new Map(body.ids.map((id) => [id, change]));
-    const there = await bridge.looking(LATE, (signal) => bridge.dlqMarks.mark(changes, signal));
+    const there = await bridge.looking("DLQ", (signal) => bridge.dlqMarks.mark(changes, signal));
     const asked = askedFor(body);
     return {
       status: 200,

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { FILTER_QUERY, filterToWire, queryFromWire } from "./dlq-filter.ts";
-import { DLQ_PART_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { DLQ_PART_REFUSALS } from "./dlq-refusals.ts";
 import { endLine, entryLine, headLine, unreadableLine } from "./entry-line.ts";
 import { LIMITS } from "./limits.ts";
 import type { Redaction } from "./redaction.ts";
@@ -54,13 +54,13 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
     const set = { ...filter, before: Math.min(filter.before ?? asOf, asOf) };
     const read = (after: DeadLetterPosition | undefined): Promise<DeadLetterPage> => {
       const page = { limit: LIMITS.exportPage, order: "oldest", after, budget: LIMITS.pageScan } as const;
-      return bridge.looking(LATE, (signal) => bridge.dlqPages.page(set, page, signal));
+      return bridge.looking("DLQ", (signal) => bridge.dlqPages.page(set, page, signal));
     };
     const entries = async (heads: readonly DeadLetterHead[]): Promise<readonly object[]> => {
       const lines = await Promise.all(
         heads.map(async (head) => {
           try {
-            const found = await bridge.looking(LATE, (signal) => bridge.dlq.get(head.id, signal));
+            const found = await bridge.looking("DLQ", (signal) => bridge.dlq.get(head.id, signal));
             return found && entryLine(found, redaction.show(found.envelope, caller));
           } catch (error) {
             if (BridgeError.is(error) && error.code === "INTERNAL") return unreadableLine(head, error.message);

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { FILTER_QUERY, queryFromWire } from "./dlq-filter.ts";
-import { DLQ_PART_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { DLQ_PART_REFUSALS } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { entryGroups } from "./schemas.ts";
 import { queryInteger } from "./values.ts";
@@ -59,7 +59,7 @@ export function dlqGroupsEndpoint(bridge: BridgeAccess): AdminEndpoint {
       maxGroups: LIMITS.groups,
       buckets,
     };
-    const facets = await bridge.looking(LATE, (signal) => bridge.dlqFacets.facets(request, signal));
+    const facets = await bridge.looking("DLQ", (signal) => bridge.dlqFacets.facets(request, signal));
     return { status: 200, body: groupsToWire(facets, by, bridge.clock.now()) };
   });
 }

@@ -5,7 +5,6 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { filterToWire } from "./dlq-filter.ts";
-import { LATE } from "./dlq-refusals.ts";
 import {
   askedJob,
   changeBody,
@@ -56,8 +55,9 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     void bridge.dlq;
     bridge.supervisor.jobs().check();
   };
+  // Each step has a bound of its own, and a plan of a slow store takes several.
   const asked = <Result>(work: (jobs: Jobs, signal: AbortSignal) => Promise<Result>): Promise<Result> =>
-    bridge.looking(LATE, (signal) => work(bridge.supervisor.jobs(), signal));
+    bridge.looking("DLQ", (signal) => work(bridge.supervisor.jobs(), signal), bridge.operationTimeoutMs);
   const ofOne = (call: Parameters<typeof neededFor>[0]) => ({
     access: "admin" as const,
     needs: "any" as const,

@@ -5,7 +5,7 @@ import type { BridgeAccess } from "./bridge-access.ts";
 import { cursorFromWire, type DlqCursor } from "./dlq-cursor.ts";
 import { FILTER_QUERY, isPlain, queryFromWire } from "./dlq-filter.ts";
 import { pageAt, pageByOffset, pageToWire } from "./dlq-page.ts";
-import { DLQ_PART_REFUSALS, DLQ_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { DLQ_PART_REFUSALS, DLQ_REFUSALS } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import type { Redaction } from "./redaction.ts";
 import { entry, entryPage, summary } from "./schemas.ts";
@@ -60,7 +60,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess, redaction: Redaction): re
       refusals: DLQ_REFUSALS,
       answers: { 200: { description: "Counted up to a cap.", schema: summary } },
     }).handle(async () => {
-      const count = await bridge.looking(LATE, (signal) => bridge.dlq.count(summaryScan, signal));
+      const count = await bridge.looking("DLQ", (signal) => bridge.dlq.count(summaryScan, signal));
       return { status: 200, body: summaryToWire(count, summaryScan) };
     }),
 
@@ -79,7 +79,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess, redaction: Redaction): re
       const limit = Math.min(query.limit, listMax);
       const filter = queryFromWire(query);
       const place = placeFrom(query, isPlain(filter));
-      const page = await bridge.looking(LATE, async (signal) =>
+      const page = await bridge.looking("DLQ", async (signal) =>
         place === undefined
           ? pageByOffset(await bridge.dlq.list(filter, { limit: limit + 1, offset }, signal), limit, offset)
           : pageAt(bridge.dlqPages, filter, place, limit, signal),
@@ -101,7 +101,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess, redaction: Redaction): re
       refusals: { ...DLQ_REFUSALS, 404: "There is no DLQ store, or no such entry." },
       answers: { 200: { description: "The entry.", schema: entry } },
     }).handle(async ({ params: { id }, caller }) => {
-      const found = await bridge.looking(LATE, (signal) => bridge.dlq.get(id, signal));
+      const found = await bridge.looking("DLQ", (signal) => bridge.dlq.get(id, signal));
       if (found === undefined) throw new HttpError(404, "DLQ entry not found");
       return { status: 200, body: entryToWire(found, redaction.show(found.envelope, caller)) };
     }),

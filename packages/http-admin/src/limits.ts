@@ -44,5 +44,7 @@ export const LIMITS = {
   confirmWithinMaxMs: 60 * 60_000,
   reasonLength: 500,
   operationTimeoutMs: 30_000,
+  /** Of what looks into a store. */
+  lookTimeoutMs: 20_000,
   redriveTimeoutMs: 60_000,
 } as const;

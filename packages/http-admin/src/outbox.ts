@@ -8,7 +8,6 @@ import { blockedKeys, moved, outboxPage, outboxSummary, partlyMoved } from "./sc
 import { filterValue, ids as idList, pageQuery } from "./values.ts";
 import { blockedKeysToWire, outboxPageToWire, outboxSummaryToWire } from "./wire.ts";
 
-const LATE = "the outbox store did not answer";
 const REFUSALS = { 404: "There is no outbox store.", 503: "The outbox store is not open, or cannot be used." } as const;
 
 const listQuery = v.object({
@@ -37,7 +36,7 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       refusals: REFUSALS,
       answers: { 200: { description: "A line for each binding that has records.", schema: outboxSummary } },
     }).handle(async () => {
-      const backlog = await bridge.looking(LATE, (signal) => bridge.outbox.backlog(signal));
+      const backlog = await bridge.looking("outbox", (signal) => bridge.outbox.backlog(signal));
       const config = bridge.supervisor.config();
       return { status: 200, body: outboxSummaryToWire(backlog, drainedBy(config), bridge.clock.now()) };
     }),
@@ -55,7 +54,7 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     }).handle(async ({ query }) => {
       const page = { limit: Math.min(query.limit, LIMITS.listMax), offset: query.offset };
       const filter = { routeId: query.route_id, bindingId: query.binding_id };
-      const found = await bridge.looking(LATE, (signal) =>
+      const found = await bridge.looking("outbox", (signal) =>
         bridge.outbox.list(filter, { ...page, limit: page.limit + 1 }, signal),
       );
       const { bindings } = bridge.supervisor.config();
@@ -76,7 +75,9 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     }).handle(async ({ query }) => {
       const limit = Math.min(query.limit, LIMITS.listMax);
       const filter = { routeId: query.route_id, bindingId: query.binding_id };
-      const found = await bridge.looking(LATE, (signal) => bridge.outboxKeys.blockedKeys(filter, limit + 1, signal));
+      const found = await bridge.looking("outbox", (signal) =>
+        bridge.outboxKeys.blockedKeys(filter, limit + 1, signal),
+      );
       return { status: 200, body: blockedKeysToWire(found, limit) };
     }),
 

@@ -164,7 +164,7 @@ async function inDlq(bridge: BridgeAccess, correlationId: string): Promise<Store
   const complete =
     dlq === undefined
       ? isNowhere(stores.dlq)
-      : await bridge.looking(LATE, (signal) => findDeadLetters(dlq, { correlationId }, letters, signal));
+      : await bridge.looking("DLQ", (signal) => findDeadLetters(dlq, { correlationId }, letters, signal));
   return { places: letters.map(dlqPlace), complete: complete && isNowhere(stores.outbox) };
 }
 

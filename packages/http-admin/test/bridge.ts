@@ -2,6 +2,7 @@ import { type BridgeDocument, createRegistry, parseConfig, type Registry } from 
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlq } from "@bridge/dlq-memory";
 import {
+  type Clock,
   type DeadLetter,
   defineFactory,
   type DlqStore,
@@ -10,6 +11,7 @@ import {
   type Processor,
   type ProcessorPlugin,
   type Receiver,
+  systemClock,
   type TransportPlugin,
 } from "@bridge/ports";
 import { memoryOutbox } from "@bridge/memory";
@@ -42,6 +44,8 @@ export interface BridgeOptions {
   readonly store?: "none" | "read-only";
   /** Adds an outbox and the route `boxed`, which is `shared_outbox`, to channel `boxed-out`. */
   readonly outbox?: boolean;
+  /** Of the bridge. Default: the system's. */
+  readonly clock?: Clock;
 }
 
 const patient = { max_replay_attempts: 100, backoff: { initial_interval: "1h", max_interval: "1h", jitter: 0 } };
@@ -51,7 +55,7 @@ const policy = { max_replay_attempts: 1, backoff: { initial_interval: "1ms" } };
  * A bridge with a route for each fate: `alarms` to channel `out`, `fan` to `a` and `b`, `dropping`, `filtering` and
  * `expiring` to nowhere. Messages come in through the channel that is named as the route.
  */
-export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridge {
+export function makeBridge({ store, outbox = false, clock = systemClock }: BridgeOptions = {}): Bridge {
   const hub = memoryHub();
   const faults: Faults = {};
   let built = 0;
@@ -102,7 +106,7 @@ export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridg
       route("expiring", { processors: ["expire"], policy: { ...policy, ...failure, on_expired: "drop" } }),
     ],
   };
-  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry });
+  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry, clock });
   return {
     hub,
     faults,
@@ -222,6 +226,7 @@ function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin
           jobs: {
             ...jobs,
             get: async (id, signal) => (await pass("jobs.get", signal), jobs.get(id, signal)),
+            list: async (request, signal) => (await pass("jobs.list", signal), jobs.list(request, signal)),
             put: async (job, revision, signal) => (await pass("jobs.put", signal), jobs.put(job, revision, signal)),
           },
         }),

@@ -294,12 +294,12 @@ describe("a DLQ store that fails", () => {
     },
   );
 
-  it("is 500 when it does not answer within the operation timeout", async () => {
+  it("is 503 when it does not answer within the operation timeout", async () => {
     await using admin = await startAdmin({ operationTimeoutMs: 50 });
     admin.faults.store = () => new Promise(() => {});
     expect(await admin.call("GET", "/dlq")).toMatchObject({
-      status: 500,
-      body: { error: "the DLQ store did not answer after 0.05 s" },
+      status: 503,
+      body: { error: "the DLQ store did not answer in 0.05 s: look at deep health, and try again" },
     });
   });
 });

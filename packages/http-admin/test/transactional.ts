@@ -1,9 +1,9 @@
 import { type ConfigApplier, createConfigTransactions } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import type { Supervisor } from "@bridge/core";
-import { type ConfigStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Clock, type ConfigStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { Authenticate } from "../src/index.ts";
-import { type Admin, type Answer, startAdmin } from "./admin.ts";
+import { type Admin, type Answer, startAdmin, type StartOptions } from "./admin.ts";
 import { makeBridge } from "./bridge.ts";
 
 const TRANSACTIONS = "/config/transactions";
@@ -31,15 +31,20 @@ export interface TransactionalOptions {
   /** In place of a key. */
   readonly authenticate?: Authenticate;
   readonly env?: Readonly<Record<string, string>>;
+  /** Of the bridge, and of the transactions. Default: the system's. */
+  readonly clocks?: { readonly bridge: Clock; readonly transactions: Clock };
+  readonly admin?: Pick<StartOptions, "clock" | "history" | "seenAs">;
 }
 
 export async function startTransactional(options: TransactionalOptions = {}): Promise<Transactional> {
   const { document = {}, store: faulty = (store) => store, applier = (supervisor) => supervisor, env = {} } = options;
-  const bridge = makeBridge({ outbox: options.outbox ?? false });
+  const { clocks = { bridge: systemClock, transactions: systemClock } } = options;
+  const bridge = makeBridge({ outbox: options.outbox ?? false, clock: clocks.bridge });
   const held = new MemoryDocument(
     "document" in options && options.document === undefined ? undefined : { ...bridge.document, ...document },
   );
   const admin = await startAdmin({
+    ...options.admin,
     bridge,
     throttle: options.throttle,
     ...(options.authenticate !== undefined && { keys: undefined, authenticate: options.authenticate }),
@@ -49,7 +54,7 @@ export async function startTransactional(options: TransactionalOptions = {}): Pr
       sources: { env: (name) => env[name], file: () => Promise.reject(new Error("it is not there")) },
       applier: applier === "none" ? undefined : applier(bridge.supervisor),
       applyTimeoutMs: options.applyTimeoutMs,
-      clock: systemClock,
+      clock: clocks.transactions,
       random: systemRandom(),
       logger: silentLogger,
     }),

@@ -36,16 +36,17 @@ export class PostgresFacets {
   async #look(request: FacetsRequest, signal: AbortSignal): Promise<Facets> {
     if (!isPossibleQuery(request.query)) return new FacetTally(request).facets(true, () => undefined);
     const { client, clock, visibleFrom } = this.#paging;
-    if (isCounted(request) && clock.monotonic() - this.#lateAt >= LATE_MS) {
-      try {
-        return await countAll(request, client, visibleFrom(), signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!BridgeError.is(error) || error.code !== "TIMEOUT") throw error;
-        this.#lateAt = clock.monotonic();
-      }
+    if (!isCounted(request) || clock.monotonic() - this.#lateAt < LATE_MS) return this.#newest(request, signal);
+    try {
+      return await countAll(request, client, visibleFrom(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!BridgeError.is(error) || error.code !== "TIMEOUT") throw error;
+      const newest = await this.#newest(request, signal);
+      // The server answers: it was the table, and not the line.
+      this.#lateAt = clock.monotonic();
+      return newest;
     }
-    return this.#newest(request, signal);
   }
 
   async #newest(request: FacetsRequest, signal: AbortSignal): Promise<Facets> {

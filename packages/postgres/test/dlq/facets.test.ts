@@ -1,5 +1,5 @@
 import { deadLetter } from "@bridge/conformance";
-import { deadLetterHead, type FacetKey, type FacetsRequest, systemClock } from "@bridge/ports";
+import { BridgeError, deadLetterHead, type FacetKey, type FacetsRequest, systemClock } from "@bridge/ports";
 import { FacetTally } from "@bridge/ports/internal";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -124,6 +124,25 @@ describe.skipIf(noPostgres)("operators 2: failed messages in groups on PostgreSQ
     slow[Symbol.dispose]();
     now = 120_000;
     expect(await hurried.facets(asked(), signal)).toMatchObject({ total: 20_100, exact: true });
+  });
+
+  test("are all counted again as soon as a line that stood still lets anything through", async () => {
+    await store.put(deadLetter("a"), signal);
+    const query = Reflect.get(PostgresClient.prototype, "query") as Query;
+    let isFrozen = true;
+    const asksOf: boolean[] = [];
+    using _ = vi.spyOn(PostgresClient.prototype, "query").mockImplementation(function (
+      this: PostgresClient,
+      asks,
+      end,
+    ) {
+      asksOf.push(asks.mayBeLate === true);
+      return isFrozen ? Promise.reject(new BridgeError("TIMEOUT", "no answer in time")) : query.call(this, asks, end);
+    });
+    await expect(store.facets(asked(), signal)).rejects.toMatchObject({ code: "TIMEOUT" });
+    isFrozen = false;
+    expect(await store.facets(asked(), signal)).toMatchObject({ total: 1, exact: true });
+    expect(asksOf).toEqual([true, false, true]);
   });
 
   test("are counted once for all who ask within some seconds", async () => {
