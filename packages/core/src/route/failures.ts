@@ -96,8 +96,13 @@ export class Failures {
   async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
     const ended = await this.#carryOut(work, bindingId, error, attempts);
     const comesAgain = ended === "again" || ended.disposition === "abandoned" || ended.disposition === "released";
-    if (!comesAgain) this.forget(work, bindingId);
+    if (!comesAgain) for (const id of this.#endedAt(bindingId)) this.forget(work, id);
     return ended;
+  }
+
+  /** What ends without a binding may have been tried at any of them before, and has ended for all. */
+  #endedAt(bindingId: string): Iterable<string> {
+    return bindingId === "" ? ["", ...this.#parts.targets.keys()] : [bindingId];
   }
 
   /** Ends a leg whose failure is final, so that it is not tried again. */

@@ -1,4 +1,4 @@
-import type { Processor } from "@bridge/ports";
+import { BridgeError, type Processor } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { bound, memoryBridge, outage } from "../support/memory-bridge.ts";
 
@@ -44,5 +44,25 @@ test("the attempts of a message that a processor has let through at last are not
   hub.publish("in", { id: "m1" });
   await clock.until(() => hub.channel("in").accepted === 2);
   expect(released()).toBe(4);
+  await supervisor.shutdown();
+});
+
+test("the attempts of a message that a processor refuses in the end are not counted for the next of its id", async () => {
+  let comes = 0;
+  const processor: Processor = {
+    process: async (envelope) => {
+      if (++comes === 3) throw new BridgeError("FORBIDDEN", "no more");
+      return { kind: "pass", envelope };
+    },
+  };
+  const { hub, clock, supervisor } = memoryBridge({ releasable: true, policy, processors: [processor] });
+  await supervisor.start(bound());
+  hub.channel("out").sends.failNext(Infinity, outage);
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("in").accepted === 1);
+  expect(supervisor.stats().legs.find(({ bindingId }) => bindingId !== "")).toMatchObject({ attempts: 2 });
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("in").accepted === 2);
+  expect(supervisor.stats().legs.find(({ bindingId }) => bindingId !== "")).toMatchObject({ attempts: 5 });
   await supervisor.shutdown();
 });
