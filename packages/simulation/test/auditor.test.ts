@@ -1,24 +1,8 @@
-import { BridgeError, type DeadLetter } from "@bridge/ports";
+import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { draw, type Plan } from "../src/index.ts";
-import { Auditor } from "../src/run/auditor.ts";
-
-const DELIVERED = { kind: "accept", outcome: "delivered", envelopeId: "m-0" } as const;
-
-/** One message to one binding, published and handed out. */
-function auditing(changes: Partial<Plan> = {}): Auditor {
-  const { outbox: _, looksAt: __, ...drawn } = draw(1);
-  const { loanMs: ___, ...broker } = drawn.broker;
-  const own = { bindings: ["out"], messages: [{ number: 0, at: 0 }], drops: false, maxReplayAttempts: 3 };
-  const plan = { ...drawn, ...own, broker };
-  const auditor = new Auditor({ ...plan, ...changes });
-  auditor.source.published(0);
-  auditor.source.handedOut(0);
-  return auditor;
-}
-
-const letter = { bindingId: "out", attempts: 1, errorCode: "TIMEOUT" } as DeadLetter;
-const timeout = new BridgeError("TIMEOUT", "late");
+import { draw } from "../src/index.ts";
+import type { Auditor } from "../src/run/auditor.ts";
+import { auditing, DELIVERED, letter, timeout } from "./support/auditing.ts";
 
 test("a message that is settled before its target has it is told of, and so is one that is settled twice", () => {
   const auditor = auditing();
@@ -375,21 +359,4 @@ test("a message that has no payload, and so no binding, is in the DLQ for all of
     auditor.source.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
     expect(auditor.violations).toHaveLength(form === undefined ? 1 : 0);
   }
-});
-
-test("two messages of one id share their attempts while both are at work, and the outbox may refuse one of them", () => {
-  const messages = [0, 1].map((number) => ({ number, at: 0, id: "twin" }));
-  for (const over of [false, true]) {
-    const auditor = auditing({ messages });
-    auditor.source.published(1);
-    for (let tries = 1; tries <= 2; tries++) auditor.targets.failed(1, "out", timeout);
-    if (over) auditor.source.forgotten(1);
-    auditor.targets.failed(0, "out", timeout);
-    auditor.letters.kept(letter, 0);
-    expect(auditor.violations).toHaveLength(over ? 1 : 0);
-  }
-  const boxed = auditing({ messages, outbox: { latencyMs: 1, shared: true, maxRecords: 9 } });
-  boxed.source.published(1);
-  boxed.letters.kept({ ...letter, errorCode: "ID_CONFLICT" }, 0);
-  expect(boxed.violations).toEqual([]);
 });

@@ -117,7 +117,7 @@ export class CallReceiver implements Receiver {
       if (!owner.alive) return undefined;
       trace.add(`engine settles ${number}: ${settlement.kind === "accept" ? settlement.outcome : settlement.kind}`);
       auditor.source.told(owner, number, settlement);
-      auditor.source.settles(number, settlement, settled);
+      auditor.source.settles(number, settlement, settled, owner);
       settled = true;
       if (!end()) return Promise.reject(TAKEN_BACK);
       answer(settlement.kind === "accept" ? "accepted" : settlement.kind === "refuse" ? "refused" : "unavailable");

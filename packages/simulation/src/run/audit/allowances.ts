@@ -49,6 +49,8 @@ export class Allowances {
 
   /** Whether the policy drops it, for a reason that it has. */
   mayBeDropped(known: Known, binding: string): boolean {
+    // Attempts that were counted then may be forgotten by now.
+    if (known.dropped.has(binding)) return true;
     const { drops, dropsExpired = false, keepsFiltered = false } = this.#ledger.plan;
     const givesUp = this.#mayGiveUpUnbound(known) || this.#mayGiveUp(known, binding);
     if (drops && (this.#isUnsound(known) || givesUp)) return true;
@@ -83,12 +85,12 @@ export class Allowances {
     return message !== undefined && isUnsound(message, this.#ledger.plan.looksAt);
   }
 
-  /** Others that have its id: what one of them counts as attempts counts for all, and the outbox takes the first only. */
-  #twins({ number }: Known): readonly Known[] {
+  /** Whether the outbox may have another one of its id, which it takes for the same. */
+  #hasTwinInOutbox({ number }: Known): boolean {
     const { plan, known } = this.#ledger;
     const id = plan.messages[number]?.id;
-    if (id === undefined) return [];
-    return known.filter((other) => other.number !== number && plan.messages[other.number]?.id === id);
+    if (plan.outbox === undefined || id === undefined) return false;
+    return known.some((other) => other.published && other.number !== number && plan.messages[other.number]?.id === id);
   }
 
   /** Whether the policy allows it before a binding is chosen: a processor that refuses, or as many attempts as are configured. */
@@ -100,16 +102,14 @@ export class Allowances {
 
   /** Whether the policy allows it: a target that refuses for good, or as many attempts as are configured. */
   #mayGiveUp(known: Known, binding: string): boolean {
-    const { plan, changes } = this.#ledger;
-    const twins = this.#twins(known);
-    if (plan.outbox !== undefined && twins.some(({ published }) => published)) return true;
+    const { plan, changes, attemptsById } = this.#ledger;
+    if (this.#hasTwinInOutbox(known)) return true;
     const at = known.targets.get(binding);
     if (at === undefined) return false;
     if (at.refusedForGood > 0) return true;
     const direct = plan.outbox === undefined || changes.has("mode");
     const before = plan.broker.counts && direct ? Math.max(0, known.receives - 1) : 0;
-    let theirs = 0;
-    for (const twin of twins) if (!twin.forgotten) theirs += twin.targets.get(binding)?.failed ?? 0;
-    return at.failed > 0 && at.failed + before + theirs >= plan.maxReplayAttempts;
+    const counted = Math.max(at.failed, attemptsById.most(known.number, binding));
+    return at.failed > 0 && counted + before >= plan.maxReplayAttempts;
   }
 }

@@ -1,6 +1,7 @@
 import { isStructural, plannedBinding } from "../../plan/change.ts";
 import { changesOf, type Plan } from "../../plan/plan.ts";
 import type { Owner } from "../../time/virtual-time.ts";
+import { AttemptsById } from "./attempts-by-id.ts";
 
 /** What one target knows of one message. */
 export interface AtTarget {
@@ -52,6 +53,8 @@ export interface Known {
   readonly discarded: Set<string>;
   /** How often a source was told that it may forget it. */
   settled: number;
+  /** The bindings for which the policy might drop it when that was told last. */
+  dropped: ReadonlySet<string>;
   /** Its caller has given up, or was told that it is not taken. */
   givenUp: boolean;
   /** Of one that an operator injects: what came of that, as far as he was told. */
@@ -67,6 +70,7 @@ export class Ledger {
   /** How routes are redirected while it runs. */
   readonly changes: ReadonlySet<string>;
   readonly known: readonly Known[];
+  readonly attemptsById: AttemptsById;
   now: () => number = () => 0;
   /** The latest time of day that any instance has shown. */
   latest: () => number = () => 0;
@@ -78,6 +82,7 @@ export class Ledger {
         .filter(isStructural)
         .map(({ what }) => what),
     );
+    this.attemptsById = new AttemptsById((number) => plan.messages[number]?.id);
     this.known = plan.messages.map((_, number) => unknown(number));
   }
 
@@ -123,6 +128,7 @@ function unknown(number: number): Known {
     injected: undefined,
     redrives: 0,
     settled: 0,
+    dropped: new Set(),
   };
 }
 

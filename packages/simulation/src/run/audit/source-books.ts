@@ -66,17 +66,22 @@ export class SourceBooks {
   }
 
   /** The engine tells the source. Invariant 6: once, and after the proof. */
-  settles(number: number, settlement: Settlement, again: boolean): void {
+  settles(number: number, settlement: Settlement, again: boolean, by?: Owner): void {
     if (again) this.#ledger.violated(`a delivery of message ${number} was settled twice`);
     if (settlement.kind === "refuse" && this.#ledger.plan.callers === undefined)
       this.#ledger.violated(`message ${number} was refused to a source that cannot be told`);
     if (settlement.kind !== "accept") return;
-    this.#ledger.of(number).settled++;
+    const known = this.#ledger.of(number);
+    known.settled++;
+    known.dropped = new Set();
     const open = this.#allowances.openAt(number);
     if (open.length > 0)
       this.#ledger.violated(
         `message ${number} was settled as ${settlement.outcome} without proof for ${open.join(", ")}`,
       );
+    const { plan, attemptsById } = this.#ledger;
+    known.dropped = new Set(plan.bindings.filter((binding) => this.#allowances.mayBeDropped(known, binding)));
+    attemptsById.settled(number, plan.bindings, by);
   }
 
   isSettled(number: number): boolean {

@@ -75,6 +75,7 @@ export class TargetBooks {
   failed(number: number, binding: string, error: unknown, by?: Owner, envelopeId = ""): void {
     const at = this.#ledger.at(number, binding);
     at.failed++;
+    this.#ledger.attemptsById.failed(number, plannedBinding(binding), by);
     const lasts = BridgeError.is(error) && error.class !== "transient";
     if (lasts) at.refusedForGood++;
     if (lasts && by !== undefined) this.#rules.replays.refused(by, envelopeId, binding);
