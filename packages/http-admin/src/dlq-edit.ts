@@ -17,12 +17,6 @@ const ORDERING_KEY = "ordering-key";
 const CONTENT_TYPE = "content-type";
 const REDACTED_BYTES = Buffer.from(REDACTED);
 
-const whole = (description: string, max: number) =>
-  v.pipe(
-    text(description, max),
-    v.check((value) => value.isWellFormed(), "has half of a character"),
-  );
-
 const headerNames = v.pipe(
   v.array(text("The name of a header.", INGRESS_LIMITS.headerSize), "expected a list of names"),
   v.description(`Headers that are left out; \`${ORDERING_KEY}\`: the message has no ordering key.`),
@@ -32,13 +26,12 @@ const headerNames = v.pipe(
 
 export const editBody = v.strictObject({
   reason: prose("Why, for the audit log.", LIMITS.reasonLength),
-  subject: v.optional(whole("The subject that is sent.", INGRESS_LIMITS.subjectLength)),
+  subject: v.optional(text("The subject that is sent.", INGRESS_LIMITS.subjectLength)),
   content_type: v.optional(
     v.pipe(
       v.string("expected a string"),
       v.description("The content type that is sent; empty: none."),
       v.maxLength(LIMITS.messageText, `has more than ${LIMITS.messageText} characters`),
-      v.check((value) => value.isWellFormed(), "has half of a character"),
     ),
   ),
   payload: v.optional(
@@ -61,10 +54,6 @@ export const editBody = v.strictObject({
       v.check(
         (headers) => !Object.values(headers).includes(REDACTED),
         `a value is ${REDACTED}: give what is to be sent, or leave the header out`,
-      ),
-      v.check(
-        (headers) => Object.entries(headers).every((pair) => pair.every((part) => part.isWellFormed())),
-        "has half of a character",
       ),
     ),
   ),

@@ -31,11 +31,7 @@ const count = v.pipe(v.number("expected an integer"), v.safeInteger("expected an
 const ignored = v.optional(v.unknown());
 
 function short(max: number) {
-  return v.pipe(
-    v.string("expected a string"),
-    v.maxLength(max, `has more than ${max} characters`),
-    v.check((value) => value.isWellFormed(), "has half of a character"),
-  );
+  return v.pipe(v.string("expected a string"), v.maxLength(max, `has more than ${max} characters`));
 }
 
 function named(max: number) {
@@ -82,10 +78,6 @@ const headers = v.pipe(
     `has more than ${INGRESS_LIMITS.headerSize} characters in all`,
   ),
   v.check((kept) => !Object.values(kept).includes(REDACTED), `a value is ${REDACTED}: it is not the message's`),
-  v.check(
-    (kept) => Object.entries(kept).every((pair) => pair.every((part) => part.isWellFormed())),
-    "has half of a character",
-  ),
 );
 
 const envelope = v.strictObject({

@@ -64,8 +64,8 @@ const LINES = {
 };
 
 /**
- * What an operator writes for others to read: not only blanks, whole characters, at most `max` of them, and none that does something
- * else to a terminal than to show.
+ * What an operator writes for others to read: not only blanks, at most `max` characters, and none that does something else to a
+ * terminal than to show.
  */
 export function prose(description: string, max: number, { lines = false }: { readonly lines?: boolean } = {}) {
   const { forbidden, pattern } = lines ? LINES : ONE_LINE;
@@ -91,7 +91,6 @@ export function erasableProse(description: string, max: number) {
 
 function inProse(max: number, forbidden: RegExp) {
   return [
-    v.check<string, string>((value) => value.isWellFormed(), "has half of a character"),
     v.check<string, string>((value) => !forbidden.test(value), "has control characters"),
     v.check<string, string>((value) => value === "" || value.trim() !== "", "has blanks only"),
     v.check<string, string>((value) => hasAtMost(value, max), `has more than ${max} characters`),

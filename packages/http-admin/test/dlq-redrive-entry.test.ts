@@ -185,8 +185,11 @@ describe("operators 4: edit and redrive", () => {
       { payload: base64('{"password":"[REDACTED]","n":1}') },
       "payload: holds [REDACTED], which the entry does not: give what is to be sent",
     ],
-    [{ subject: "\ud800" }, "subject: has half of a character"],
-    [{ headers: { a: "\udfff" } }, "headers: has half of a character"],
+    [{ subject: "\ud800" }, String.raw`subject: has half of a character, \ud800 at 1: give whole Unicode characters`],
+    [
+      { headers: { a: "\udfff" } },
+      String.raw`headers.a: has half of a character, \udfff at 1: give whole Unicode characters`,
+    ],
     [{ headers: { "ordering-key": "k".repeat(1_025) } }, "headers: ordering-key has more than 1024 characters"],
     [
       { headers: Object.fromEntries(Array.from({ length: 256 }, (__, n) => [`h${n}`, ""])) },

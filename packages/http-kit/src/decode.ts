@@ -1,6 +1,7 @@
 import { repeatedKey } from "@bridge/ports/internal";
 import * as v from "valibot";
 import type { QuerySchema } from "./endpoint.ts";
+import { halfCharacterIn } from "./half-character.ts";
 import { HttpError } from "./http-error.ts";
 import { jsonFault } from "./json-fault.ts";
 
@@ -39,6 +40,8 @@ function readBy<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): { readonly value: v.InferOutput<Schema> } | { readonly problem: string } {
+  const half = halfCharacterIn(value);
+  if (half !== undefined) return { problem: at(half.keys, half.problem) };
   const result = v.safeParse(schema, value, { message: describeIssue });
   if (!result.success) return { problem: describeIssues(result.issues) };
   const lists = [...listsForObjects(value, result.output, [])];
@@ -152,8 +155,15 @@ function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
 
 /** What concerns the whole has no path. */
 function describeAt(issue: v.BaseIssue<unknown>): string {
-  const path = pathOf((issue.path ?? []).map(({ key }) => key as PropertyKey));
-  return path === "" ? issue.message : `${path}: ${issue.message}`;
+  return at(
+    (issue.path ?? []).map(({ key }) => key as PropertyKey),
+    issue.message,
+  );
+}
+
+function at(keys: readonly PropertyKey[], problem: string): string {
+  const path = pathOf(keys);
+  return path === "" ? problem : `${path}: ${problem}`;
 }
 
 function firstOf(problems: readonly string[]): string {
