@@ -1,5 +1,6 @@
 import type { DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
-import { deadline, orAborted, Slices } from "@bridge/ports/internal";
+import { deadline, isSpoiled, orAborted, Slices } from "@bridge/ports/internal";
+import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
 import { doneOf, type Job } from "./job.ts";
 import type { JobRun } from "./job-run.ts";
 import type { EntriesStore } from "./watched-store.ts";
@@ -69,10 +70,12 @@ async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promi
   const delivered = new Set<string>();
   for (let start = 0; start < job.pending.length; start += GETS) {
     const ids = job.pending.slice(start, start + GETS);
-    const entries = await orAborted(Promise.all(ids.map((id) => store.get(id, signal))), signal);
+    const entries = await orAborted(Promise.all(ids.map((id) => entryOrSpoiled(store.get(id, signal)))), signal);
     for (const [nth, id] of ids.entries()) {
       const entry = entries[nth];
-      if (entry !== undefined && entry.failedAt < job.createdAt) add(entry.routeId);
+      // What cannot be read is there, of whatever lane.
+      if (isSpoiled(entry)) add(job.lanes[0]?.routeId ?? "");
+      else if (entry !== undefined && entry.failedAt < job.createdAt) add(entry.routeId);
       else delivered.add(id);
     }
   }

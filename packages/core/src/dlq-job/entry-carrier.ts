@@ -1,11 +1,12 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
+import { isSpoiled, type SpoiledDeadLetter } from "@bridge/ports/internal";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder, type Turn } from "../route/keyed-order.ts";
 import type { JobRun } from "./job-run.ts";
 import type { Lane } from "./lane.ts";
 import type { PendingEntries } from "./pending-entries.ts";
 import { replayContextOf } from "./replay-context.ts";
-import { fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
+import { failSpoiled, fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** While the job is being stored, it is looked so often whether it is. */
 const LOOK_MS = 50;
@@ -38,6 +39,7 @@ export class EntryCarrier {
       turn = await entering;
       const entry = await fetching;
       if ("kind" in entry) return entry;
+      if (isSpoiled(entry)) return await failSpoiled(context, head.id, entry);
       if (turn !== undefined) await turn.ready;
       await this.#untilStored();
       if (lane.rests || !this.#run.goesOn || !this.#run.hold.isSure) return back("one before it is tried again");
@@ -62,8 +64,8 @@ export class EntryCarrier {
       await parts.clock.delay(LOOK_MS, cut).catch(() => {});
   }
 
-  #queueUp({ routeId }: Lane, entry: DeadLetter | ReplayOutcome): Turn | undefined {
-    const key = "kind" in entry ? undefined : orderingKey(entry.envelope);
+  #queueUp({ routeId }: Lane, entry: DeadLetter | SpoiledDeadLetter | ReplayOutcome): Turn | undefined {
+    const key = "kind" in entry || isSpoiled(entry) ? undefined : orderingKey(entry.envelope);
     return key === undefined ? undefined : this.#order.enter(JSON.stringify([routeId, key]));
   }
 }

@@ -1,4 +1,5 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
+import { isSpoiled } from "@bridge/ports/internal";
 import { REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
 import type { FailedAhead } from "./failed-ahead.ts";
 import type { JobRun } from "./job-run.ts";
@@ -6,7 +7,7 @@ import { leftInOutbox } from "./left-in-outbox.ts";
 import type { Lane } from "./lane.ts";
 import type { RedriveBook } from "./redrive-book.ts";
 import { replayContextOf } from "./replay-context.ts";
-import { fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
+import { failSpoiled, fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** Entries that are in the outbox for longer than their replay; further ones wait. */
 const MAX_PENDING = 128;
@@ -110,6 +111,7 @@ export class PendingEntries {
     try {
       const context = replayContextOf(run);
       const entry = await fetchEntry(context, { id });
+      if (isSpoiled(entry)) return this.#ended(id, await failSpoiled(context, id, entry));
       if ("kind" in entry) {
         const of = entry.kind === "failed" ? entry.of : undefined;
         return this.#ended(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry, of);

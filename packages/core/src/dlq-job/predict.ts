@@ -1,5 +1,6 @@
 import { type Clock, type DeadLetter, type DeadLetterHead, RESERVED } from "@bridge/ports";
 import { isSpoiled, orAborted, Slices } from "@bridge/ports/internal";
+import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
 import type { Explainer } from "../route/explain.ts";
 import type { PlannedEntry, Predicted, Prediction } from "./job-plan.ts";
 import type { JobsStore } from "./job-parts.ts";
@@ -34,8 +35,9 @@ export async function predict(
     const batch = heads.slice(start, start + AT_ONCE);
     const outcomes = await Promise.all(
       batch.map(async (head) => {
-        const entry = await orAborted(store.get(head.id, signal), signal).catch(spoiled);
-        if (entry === "spoiled") return { head, key: undefined, address: undefined, outcome: "failed" as const };
+        const entry = await orAborted(entryOrSpoiled(store.get(head.id, signal)), signal);
+        // Nobody delivers it, and it keeps nobody from the others.
+        if (isSpoiled(entry)) return { head, key: undefined, address: undefined, outcome: "failed" as const };
         return entry && { head, key: keyOf(entry), ...(await outcomeOf(explainer, entry, bindingId, signal)) };
       }),
     );
@@ -60,12 +62,6 @@ export function spread<Item>(items: readonly Item[], most: number): readonly Ite
 
 export function shownEntry({ id, subject, failedAt }: DeadLetterHead): PlannedEntry {
   return { id, subject: subject.slice(0, MAX_SUBJECT), failedAt };
-}
-
-/** Nobody delivers it, and it keeps nobody from the others. */
-function spoiled(thrown: unknown): "spoiled" {
-  if (isSpoiled(thrown)) return "spoiled";
-  throw thrown;
 }
 
 function keyOf({ routeId, envelope }: DeadLetter): string | undefined {

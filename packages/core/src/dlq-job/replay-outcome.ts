@@ -1,8 +1,9 @@
 import { BridgeError, type DeadLetter, type DeadLetterHead, type ErrorCode } from "@bridge/ports";
-import { isSpoiled } from "@bridge/ports/internal";
+import { isSpoiled, type SpoiledDeadLetter } from "@bridge/ports/internal";
 import { attempt, type Attempted, notDelivered, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import { askStore, ensureMarked, type MarkWatch } from "../dlq/ensure-marked.ts";
+import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
 import { failureIn, markOf, type ReplayFailure } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
 import type { JobParts } from "./job-parts.ts";
@@ -25,6 +26,7 @@ export type ReplayOutcome =
   /** Delivered, and the store did not delete it: it comes again, and is only deleted. */
   | { readonly kind: "undeleted"; readonly why: string };
 
+const UNMARKED = "the DLQ store took no mark";
 const UNDELETED: ReplayOutcome = { kind: "undeleted", why: "the DLQ store did not delete what was delivered" };
 
 export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered">, MarkWatch {
@@ -33,19 +35,18 @@ export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "repl
   readonly signal: AbortSignal;
 }
 
-/** The entry as it is now, or what becomes of it without an attempt. */
+/** The entry as it is now, why it cannot be read, or what becomes of it without an attempt. */
 export async function fetchEntry(
   { store, job, clock, signal, delivered }: ReplayContext,
   head: Pick<DeadLetterHead, "id">,
-): Promise<DeadLetter | ReplayOutcome> {
-  let entry: DeadLetter | undefined;
+): Promise<DeadLetter | SpoiledDeadLetter | ReplayOutcome> {
+  let entry: DeadLetter | SpoiledDeadLetter | undefined;
   try {
-    entry = await askStore({ clock, signal }, (bound) => store.get(head.id, bound));
+    entry = await askStore({ clock, signal }, (bound) => entryOrSpoiled(store.get(head.id, bound)));
   } catch (thrown) {
-    // It is so each time that it is read, and nothing was tried.
-    if (isSpoiled(thrown)) return failed(thrown.code, thrown.message, true);
     return { kind: "back", why: `the DLQ store failed: ${BridgeError.from(thrown).message}`, inDoubt: false };
   }
+  if (isSpoiled(entry)) return entry;
   // The same message may have failed again meanwhile, which is another failure under the same id.
   if (entry === undefined || entry.failedAt >= job.createdAt) {
     const { id } = head;
@@ -64,6 +65,19 @@ export async function fetchEntry(
   return entry;
 }
 
+/** What can never be sent has failed, and is marked as what was sent in vain. */
+export async function failSpoiled(
+  context: ReplayContext,
+  entryId: string,
+  { code, message }: SpoiledDeadLetter,
+): Promise<ReplayOutcome> {
+  const of = { jobId: context.job.id, attempt: context.job.attempt };
+  const failure = await ensureMarked(context, { ...of, entryId }, { code, error: message });
+  if (failure === "gone") return { kind: "skipped" };
+  if (failure === undefined) return { kind: "back", why: UNMARKED, inDoubt: false };
+  return { kind: "failed", failure, before: true };
+}
+
 /** One attempt; a failure is marked before this resolves, if the entry is still there. */
 export async function replayEntry(context: ReplayContext, entry: DeadLetter): Promise<ReplayOutcome> {
   const { job, replay, signal } = context;
@@ -76,7 +90,7 @@ export async function replayEntry(context: ReplayContext, entry: DeadLetter): Pr
   // Whoever has deleted it does not want it sent any more, or has delivered it.
   if (failure === "gone") return { kind: "skipped" };
   return failure === undefined
-    ? { kind: "back", why: "the DLQ store took no mark", inDoubt: !signal.aborted || attempted.kind !== "refused" }
+    ? { kind: "back", why: UNMARKED, inDoubt: !signal.aborted || attempted.kind !== "refused" }
     : { ...outcome, failure };
 }
 
@@ -104,6 +118,6 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
   }
 }
 
-function failed(code: ErrorCode, error: string, before = false): ReplayOutcome {
-  return { kind: "failed", failure: { code, error }, before };
+function failed(code: ErrorCode, error: string): ReplayOutcome {
+  return { kind: "failed", failure: { code, error }, before: false };
 }

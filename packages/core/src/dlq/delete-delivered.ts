@@ -1,6 +1,7 @@
 import { BridgeError, type Clock, type DlqAdmin, type DlqStore } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { isSpoiled, orAborted } from "@bridge/ports/internal";
 import type { DeliveredEntries } from "./delivered-entries.ts";
+import { entryOrSpoiled } from "./entry-or-spoiled.ts";
 
 /** A store that can delete. */
 export type DeletingStore = Pick<DlqStore, "get"> & { readonly admin: Pick<DlqAdmin, "delete"> };
@@ -47,12 +48,14 @@ export async function deleteDelivered(
   try {
     for (let start = 0; start < ids.length; start += AT_ONCE) {
       const slice = ids.slice(start, start + AT_ONCE);
-      const entries = await orAborted(Promise.all(slice.map((id) => store.get(id, signal))), signal);
-      // The same message may have failed again, and be another entry under the same id. What is not there may be in the trash.
-      const others = new Set(
-        entries.flatMap((entry) => (entry === undefined || delivered.has(entry) ? [] : [entry.id])),
-      );
-      const own = slice.filter((id) => !others.has(id));
+      const reading = slice.map((id) => entryOrSpoiled(store.get(id, signal)));
+      const entries = await orAborted(Promise.all(reading), signal);
+      // The same message may have failed again, and be another entry under the same id, and what is spoiled may be that. What is not
+      // there may be in the trash.
+      const own = slice.filter((_, nth) => {
+        const entry = entries[nth];
+        return entry === undefined || (!isSpoiled(entry) && delivered.has(entry));
+      });
       if (own.length > 0) await orAborted(store.admin.delete(own, signal, { delivered: true }), signal);
       for (const id of slice) {
         delivered.delete(id);

@@ -1,5 +1,6 @@
-import { BridgeError, type Clock, type DeadLetter, type DlqMarks, type DlqStore } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
+import { BridgeError, type Clock, type DlqMarks, type DlqStore } from "@bridge/ports";
+import { deadline, isSpoiled, orAborted } from "@bridge/ports/internal";
+import { entryOrSpoiled } from "./entry-or-spoiled.ts";
 import { type FailedReplay, failureIn, markFailed, markOf, type ReplayFailure } from "./failed-replay.ts";
 
 const STORE_TIMEOUT_MS = 10_000;
@@ -44,10 +45,9 @@ export async function ensureMarked(
 ): Promise<ReplayFailure | "gone" | undefined> {
   while (!signal.aborted) {
     try {
-      const there = await askStore({ clock, signal }, (bound): Promise<DeadLetter | undefined> =>
-        store.get(replay.entryId, bound),
-      );
-      const mark = markOf(there, replay);
+      const there = await askStore({ clock, signal }, (bound) => entryOrSpoiled(store.get(replay.entryId, bound)));
+      // What cannot be read does not tell its marks, and takes one all the same.
+      const mark = isSpoiled(there) ? undefined : markOf(there, replay);
       if (there === undefined || mark !== undefined) {
         // Somebody else was let write.
         marked?.();

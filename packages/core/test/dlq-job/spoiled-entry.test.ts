@@ -31,6 +31,10 @@ test.each(["direct_hold", "shared_outbox"] as const)(
     ]);
     expect(bridge.hub.channel("out").arrived).toBe(19);
     expect(await stored(dlq)).toEqual([SPOILED]);
+    const { entries } = await dlq.page({ jobId: id }, { limit: 10, budget: 10, order: "oldest" }, bound());
+    expect(entries).toMatchObject([
+      { id: SPOILED, marks: { redrives: { count: 1, lastCode: "INTERNAL", jobId: id, jobTry: 1 } } },
+    ]);
     await bridge.supervisor.shutdown();
   },
 );

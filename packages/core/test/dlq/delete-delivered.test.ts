@@ -1,5 +1,6 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type DeadLetter, type DlqAdmin, type DlqStore } from "@bridge/ports";
+import { SpoiledDeadLetter } from "@bridge/ports/internal";
 import { describe, expect, test } from "vitest";
 import { deleteDelivered, deletePatiently } from "../../src/dlq/delete-delivered.ts";
 import { DeliveredEntries } from "../../src/dlq/delivered-entries.ts";
@@ -93,6 +94,16 @@ describe("finding 2: deleting what was delivered and could not be deleted", () =
     const delivered = remembered([entryOf(1)]);
     await deleteDelivered({ store, delivered, ids: delivered.ids }, bound());
     expect([asked, delivered.size]).toEqual([[], 0]);
+  });
+
+  test("leaves what is not as it was written, and deletes the others", async () => {
+    const entries = Array.from({ length: 3 }, (_, nth) => entryOf(nth));
+    const { store } = await storeOf(entries);
+    const delivered = remembered(entries);
+    const spoiled = new SpoiledDeadLetter("e00001");
+    const get: DlqStore["get"] = (id, signal) => (id === "e00001" ? Promise.reject(spoiled) : store.get(id, signal));
+    const gone = await deleteDelivered({ store: { ...store, get }, delivered, ids: delivered.ids }, bound());
+    expect([gone.size, delivered.size, await stored(store)]).toEqual([3, 0, ["e00001"]]);
   });
 
   test("remembers what the store does not delete", async () => {

@@ -1,5 +1,6 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type DlqMarks, type DlqStore } from "@bridge/ports";
+import { SpoiledDeadLetter } from "@bridge/ports/internal";
 import { describe, expect, test } from "vitest";
 import { askStore, ensureMarked } from "../../src/dlq/ensure-marked.ts";
 import { markFailed } from "../../src/dlq/failed-replay.ts";
@@ -98,6 +99,14 @@ describe("a failed replay is marked on its entry", () => {
     expect([calls.filter((name) => name === failing).length, await markOf()]).toEqual([3, undefined]);
     await clock.advance(1);
     expect([await told, (await markOf())?.count]).toEqual([failure, 1]);
+  });
+
+  test("also when the entry is not as it was written", async () => {
+    const { store, markOf } = await storeOf((name) => {
+      if (name === "get") throw new SpoiledDeadLetter(entryId);
+    });
+    const told = await ensureMarked({ store, clock: new BoundingClock(), signal: bound() }, replay, failure);
+    expect([told, (await markOf())?.count]).toEqual([failure, 1]);
   });
 
   test.each([
