@@ -168,7 +168,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       begin: { action: "dlq.job.change.begin", detail: (body) => ({ ...body }) },
       summary: "Changes how fast a job goes and when it halts; in force within a second.",
       body: changeBody,
-      refusals: { ...JOB_REFUSALS, 409: "The job is over." },
+      refusals: { ...JOB_REFUSALS, 409: "The job is over, or is being cancelled or undone." },
       answers: { 200: { description: "The job.", schema: job } },
     }).handle(async ({ params: { id }, body, caller }) => {
       const changed = await asked((jobs, signal) => jobs.change(id, changeFromWire(body), signal));

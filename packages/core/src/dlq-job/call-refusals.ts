@@ -3,6 +3,7 @@ import type { Job, JobCall, JobRequest } from "./job.ts";
 import type { KeptJob } from "./job-book.ts";
 import type { JobDraft } from "./job-planner.ts";
 import { JobRefusal } from "./job-refusal.ts";
+import { type Answer, answerTo, comingState } from "./job-state.ts";
 import type { SetCount } from "./set-count.ts";
 
 /** How things stand when a plan is to be carried out. */
@@ -23,9 +24,24 @@ const UNDER_WAY: Readonly<Record<JobRequest["call"], string>> = {
 };
 
 /** @throws JobRefusal `state`, with what keeps the job from it: what was asked for before, until that has come to pass */
-export function refuseCall({ kind, state, requested }: Job, call: JobCall): never {
-  if (kind === "redrive" && call === "undo") throw new JobRefusal("state", "a redrive cannot be undone");
-  throw new JobRefusal("state", `the job is ${requested === undefined ? state : UNDER_WAY[requested.call]}`);
+export function refuseCall(job: Job, call: JobCall): never {
+  if (job.kind === "redrive" && call === "undo") throw new JobRefusal("state", "a redrive cannot be undone");
+  throw new JobRefusal("state", `the job is ${standing(job)}`);
+}
+
+/** @throws JobRefusal `state` */
+export function notRefused(next: Job | Answer, job: Job, call: JobCall): Job {
+  return "id" in next ? next : refuseCall(job, call);
+}
+
+/** @throws JobRefusal `ended` when nothing of the job can be changed any more: it is over, or is to be */
+export function refuseEnded(job: Job): void {
+  if (answerTo({ kind: job.kind, state: comingState(job) }, "change").kind === "refused")
+    throw new JobRefusal("ended", `the job is ${standing(job)}: nothing of it can be changed`);
+}
+
+function standing({ state, requested }: Job): string {
+  return requested === undefined ? state : UNDER_WAY[requested.call];
 }
 
 /** @throws JobRefusal `plan_changed` when the plan that was looked at is another one */

@@ -36,6 +36,7 @@ export class JobHold {
   /** What was asked of it here and is not stored, and which settings were changed. */
   #asked: JobRequest | undefined;
   #changed: SettingsChange | undefined;
+  #dropped: JobRequest | undefined;
   #isLost = false;
 
   constructor(options: JobHoldOptions) {
@@ -62,6 +63,11 @@ export class JobHold {
   /** Whether something was asked of it here, or changed, that is not stored. */
   get isAsked(): boolean {
     return this.#asked !== undefined || this.#changed !== undefined;
+  }
+
+  /** What was asked of it here last and is not done, as others have asked for what leaves no room for it. */
+  get dropped(): JobRequest | undefined {
+    return this.#dropped;
   }
 
   /** It was read like this: it may be another's by now. */
@@ -160,8 +166,10 @@ export class JobHold {
 
   /** What was asked here comes after what others have asked; where that leaves no room for it, it is dropped. */
   #withAsked(job: Job): Job {
-    const next = this.#asked && called(job, this.#asked, this.#options.clock.now());
-    if (next !== undefined && "id" in next) return next;
+    if (this.#asked === undefined) return job;
+    const next = called(job, this.#asked, this.#options.clock.now());
+    if ("id" in next) return next;
+    this.#dropped = this.#asked;
     this.#asked = undefined;
     return job;
   }

@@ -87,25 +87,22 @@ export class JobRun {
     return { ...(this.#isLeft ? this.job : this.#current()), unstored: true };
   }
 
-  /** Asks the job, whose store does not take that: it is obeyed at once, and stored when it can be. */
+  /** Asks the job, whose store does not take that: it is obeyed at once, and stored by the next {@link look} that can. */
   ask(request: JobRequest): Job | Answer {
     const next = this.hold.ask(request);
     this.#work.wake();
-    this.look();
-    return "id" in next ? this.unstored : next;
+    return next;
   }
 
-  /** Changes its settings, which its store does not take: at once here, and stored when that can be. */
-  change(change: SettingsChange): Job {
+  /** Changes its settings, which its store does not take: at once here, and stored by the next {@link look} that can. */
+  change(change: SettingsChange): void {
     this.hold.change(change);
     this.#work.wake();
-    this.look();
-    return this.unstored;
   }
 
-  /** Reads what somebody may have asked for. */
-  look(): void {
-    if (!this.#isLeft) void this.checkpoint();
+  /** Reads what somebody may have asked for; resolves when that is done, or given up. Never rejects. */
+  async look(): Promise<void> {
+    if (!this.#isLeft) await this.checkpoint();
   }
 
   /** Never rejects. */

@@ -35,7 +35,7 @@ export class JobsHere {
 
   /** Somebody asks something of this one. */
   look(id: string): void {
-    this.#runs.get(id)?.run.look();
+    void this.#runs.get(id)?.run.look();
   }
 
   /** Who works on it here. */

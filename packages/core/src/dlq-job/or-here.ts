@@ -13,7 +13,7 @@ export async function orHere<Result>(
     signal,
   }: { readonly runOf: () => JobRun | undefined; readonly clock: Clock; readonly signal: AbortSignal },
   asked: (bound: AbortSignal) => Promise<Result>,
-  here: (run: JobRun) => Result,
+  here: (run: JobRun) => Result | Promise<Result>,
 ): Promise<Result> {
   if (runOf() === undefined) return asked(signal);
   try {

@@ -1,18 +1,26 @@
 import type { Clock } from "@bridge/ports";
 import { Serial } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
-import { refuseBusy, refuseCall, refuseChanged, refuseEmpty, refuseErased, refuseOtherPlan } from "./call-refusals.ts";
-import { ACTIVE_STATES, isOver, type Job, type JobCall, type JobRequest } from "./job.ts";
+import { askHere, changeHere } from "./ask-here.ts";
+import {
+  notRefused,
+  refuseBusy,
+  refuseChanged,
+  refuseEmpty,
+  refuseEnded,
+  refuseErased,
+  refuseOtherPlan,
+} from "./call-refusals.ts";
+import { ACTIVE_STATES, isOver, type Job, type JobRequest } from "./job.ts";
 import { JobBook } from "./job-book.ts";
 import { JobOrders } from "./job-orders.ts";
 import type { JobOwner } from "./job-owner.ts";
 import { type JobsPage, pageOfJobs } from "./jobs-page.ts";
 import { orHere } from "./or-here.ts";
 import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
-import { JobRefusal } from "./job-refusal.ts";
 import type { JobRun } from "./job-run.ts";
 import { withSettings } from "./job-settings.ts";
-import { type Answer, answerTo, called } from "./job-state.ts";
+import { called } from "./job-state.ts";
 import type { JobOrder, Jobs, JobsRequest, SettingsChange, StartRequest } from "./jobs.ts";
 import { asOf } from "./plan-expiry.ts";
 import { countSet, type SetCount } from "./set-count.ts";
@@ -62,19 +70,19 @@ export class StoredJobs implements Jobs {
   }
 
   async change(id: string, change: SettingsChange, signal: AbortSignal): Promise<Job> {
-    const changed = (job: Job): Job => {
-      if (answerTo(job, "change").kind === "refused")
-        throw new JobRefusal("ended", `the job is ${job.state}: nothing of it can be changed`);
-      return withSettings(job, change);
-    };
-    const here = (run: JobRun): Job => {
-      changed(run.job);
-      return run.change(change);
+    const written = (bound: AbortSignal): Promise<Job> =>
+      this.#written(id, bound, (job) => {
+        refuseEnded(job);
+        return withSettings(job, change);
+      });
+    const here = async (run: JobRun): Promise<Job> => {
+      const told = await changeHere(run, change);
+      return told === "lost" ? written(signal) : told;
     };
     const asked = this.#owner.here.askedBefore(id);
     if (asked !== undefined) return here(asked);
     const runOf = (): JobRun | undefined => this.#owner.here.heardBy(id);
-    return orHere({ runOf, clock: this.#clock, signal }, (bound) => this.#written(id, bound, changed), here);
+    return orHere({ runOf, clock: this.#clock, signal }, written, here);
   }
 
   start(id: string, request: StartRequest, signal: AbortSignal): Promise<Job> {
@@ -96,7 +104,10 @@ export class StoredJobs implements Jobs {
   }
 
   async ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
-    const here = (run: JobRun): Job => notRefused(run.ask(request), run.job, request.call);
+    const here = async (run: JobRun): Promise<Job> => {
+      const told = await askHere(run, request);
+      return told === "lost" ? this.#ask(id, request, signal) : told;
+    };
     const asked = this.#owner.here.askedBefore(id);
     if (asked !== undefined) return here(asked);
     // What is over is in its store, and in nobody's hands.
@@ -178,11 +189,6 @@ export class StoredJobs implements Jobs {
     if (!holdsJobs(store)) throw new OperationError("not_found", "the DLQ store cannot do that");
     return store;
   }
-}
-
-/** @throws JobRefusal `state` */
-function notRefused(next: Job | Answer, job: Job, call: JobCall): Job {
-  return "id" in next ? next : refuseCall(job, call);
 }
 
 function notFound(): OperationError {

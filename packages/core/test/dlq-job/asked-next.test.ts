@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { refuseCall } from "../../src/dlq-job/call-refusals.ts";
-import { isOver, JOB_STATES, type Job, type JobCall, type JobRequest } from "../../src/dlq-job/job.ts";
+import { refuseCall, refuseEnded } from "../../src/dlq-job/call-refusals.ts";
+import { ENDED_STATES, isOver, JOB_STATES, type Job, type JobCall, type JobRequest } from "../../src/dlq-job/job.ts";
 import { called, comingState, obeyed } from "../../src/dlq-job/job-state.ts";
 import { aJob } from "./a-job.ts";
 
@@ -78,6 +78,16 @@ describe("interface 4.10: of what was asked and what is asked next", () => {
       (job) => `${job.kind} ${words(job)}: ${refusal(job, call) ?? "taken"}`,
     );
     expect(wrong).toEqual([]);
+  });
+
+  test("nothing of a job is changed that is over, or is to be, and what is true is named", () => {
+    const ends = [...ENDED_STATES, "undoing", "being cancelled", "being undone"];
+    for (const job of JOBS) {
+      const standing = words(job);
+      const says = `the job is ${standing}: nothing of it can be changed`;
+      if (ends.includes(standing)) expect(() => refuseEnded(job)).toThrow(says);
+      else expect(() => refuseEnded(job)).not.toThrow();
+    }
   });
 
   test("what is taken comes to pass, and takes nothing else's place that has to", () => {

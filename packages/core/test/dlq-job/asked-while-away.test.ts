@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { JobRefusal } from "../../src/dlq-job/job-refusal.ts";
 import type { Job } from "../../src/dlq-job/job.ts";
+import type { Jobs } from "../../src/dlq-job/jobs.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, until } from "./job-bridge.ts";
 import { type LockedWorld, lockedWorld, TABLES } from "./locked-dlq.ts";
@@ -204,5 +205,34 @@ describe("interface 4.10.6: the owner of a job changes its settings while its st
     await clock.advance(3_000);
     expect(await supervisor.jobs().get(id, bound())).toMatchObject({ settings: { rate: 7, concurrency: 2 } });
     await supervisor.shutdown();
+  });
+});
+
+describe("interface 4.10.6: what was asked at another instance, and the owner has not heard, is true all the same", () => {
+  /** The owner of a job whose store has stood still for it, and not for the instance that has cancelled the job. */
+  async function overtaken(): Promise<LockedWorld & { id: string }> {
+    const world = await away(REDRIVE, TABLES.jobs);
+    const { jobs } = world.unlocked;
+    // What is not stored comes after it.
+    await timed(world.bridge, world.bridge.supervisor.jobs().change(world.id, { rate: 7 }, bound()));
+    const kept = await jobs.get(world.id, bound());
+    const cancelled = { ...(JSON.parse(kept?.document ?? "") as Job), requested: { call: "cancel" } };
+    const revision = (kept?.revision ?? 0) + 1;
+    const document = JSON.stringify(cancelled);
+    expect(await jobs.put({ ...kept!, revision, document }, kept?.revision, bound())).toBe(true);
+    return world;
+  }
+
+  test.each<readonly [string, string, string, (jobs: Jobs, id: string) => Promise<Job>]>([
+    ["a change", "ended", ": nothing of it can be changed", (jobs, id) => jobs.change(id, { rate: 9 }, bound())],
+    ["a pause", "state", "", (jobs, id) => jobs.ask(id, { call: "pause" }, bound())],
+  ])("%s is refused once the store answers the owner", async (_, reason, more, ask) => {
+    const { bridge, unlock, id } = await overtaken();
+    unlock();
+    const [refused] = await timed(bridge, ask(bridge.supervisor.jobs(), id));
+    expect(refused).toBeInstanceOf(JobRefusal);
+    expect(refused).toMatchObject({ reason, message: `the job is being cancelled${more}` });
+    await until(bridge, id, "cancelled");
+    await bridge.supervisor.shutdown();
   });
 });

@@ -1,5 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type DlqStore } from "@bridge/ports";
 import { BoundingClock } from "../support/bounding-clock.ts";
 import type { MemoryBridge } from "../support/memory-bridge.ts";
 import { fill, started } from "./job-bridge.ts";
@@ -15,6 +15,8 @@ export const TABLES = {
 /** A bridge over a store of which calls can be left without an answer, as if somebody had locked tables. */
 export interface LockedWorld {
   readonly bridge: MemoryBridge;
+  /** As others see it, whom nothing is locked for. */
+  readonly unlocked: Pick<Required<DlqStore>, "jobs">;
   readonly lock: (calls: Iterable<string>) => void;
   /** What was left without an answer comes to nothing. */
   readonly unlock: () => void;
@@ -32,6 +34,7 @@ export async function lockedWorld(entries: number): Promise<LockedWorld> {
   await fill(dlq, entries);
   return {
     bridge,
+    unlocked: dlq,
     lock: (calls) => {
       for (const call of calls) locked.add(call);
     },
