@@ -68,13 +68,17 @@ describe("operators 3: jobs over the admin server", () => {
       status: 200,
       body: { state: "running", warning },
     });
-    expect(await admin.call("POST", `/dlq/jobs/${id}/cancel`)).toMatchObject({
-      status: 202,
-      body: { requested: "cancel", warning },
-    });
     expect(await admin.call("PATCH", `/dlq/jobs/${id}`, { rate: 1 })).toMatchObject({
       status: 200,
+      body: { rate: 1, warning },
+    });
+    expect(await admin.call("POST", `/dlq/jobs/${id}/cancel`)).toMatchObject({
+      status: 202,
       body: { rate: 1, requested: "cancel", warning },
+    });
+    expect(await admin.call("PATCH", `/dlq/jobs/${id}`, { rate: 2 })).toMatchObject({
+      status: 409,
+      body: { error: "the job is being cancelled: nothing of it can be changed", reason: "ended" },
     });
     admin.faults.store = undefined;
     expect(await until(admin, id, "cancelled")).not.toHaveProperty("warning");
