@@ -3,11 +3,46 @@ import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
 import { memoryHub } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
+import type { JobSettings } from "../../src/dlq-job/job.ts";
 import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, outage, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
+
+interface Left {
+  readonly id: string;
+  readonly clock: FakeClock;
+  readonly dlq: ReturnType<typeof openMemoryDlq>;
+  readonly outbox: OutboxStore;
+}
+
+/** What the owner of a redrive leaves that is killed while all that it may send at once is on loan from the outbox: nothing of it reaches a store any more. */
+async function killedOwner(entries: number, settings: JobSettings): Promise<Left> {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 100, clock });
+  const outbox = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
+  let isDead = false;
+  const mortal = seenDlq(dlq, () => {
+    if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+  });
+  const deaf = new Proxy<OutboxStore>(outbox, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      return (...given: readonly unknown[]): unknown =>
+        isDead ? new Promise(() => {}) : Reflect.apply(value, target, given);
+    },
+  });
+  await fill(dlq, entries);
+  const owner = await started({ deliveryMode: "shared_outbox", clock, dlq: mortal, outbox: deaf });
+  const { sends } = owner.hub.channel("out");
+  sends.hold();
+  const { id } = await begun(owner, { settings });
+  await clock.until(() => sends.held === settings.concurrency);
+  isDead = true;
+  return { id, clock, dlq, outbox };
+}
 
 describe("a redrive job through an outbox", () => {
   test("delivers all of its set once, and the drain deletes", async () => {
@@ -127,22 +162,9 @@ describe("a redrive job through an outbox", () => {
   test.each(["pause", "cancel"] as const)(
     "spec 4.10.6: %s of a job whose owner was killed: what that had put into the outbox is pending, and delivered once",
     async (call) => {
-      const clock = new FakeClock();
-      const dlq = openMemoryDlq({ maxEntries: 100, clock });
-      const outbox = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
-      let isDead = false;
-      const mortal = seenDlq(dlq, () => {
-        if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
-      });
-      await fill(dlq, 10);
-      const killed = await started({ deliveryMode: "shared_outbox", clock, dlq: mortal, outbox });
-      const { sends } = killed.hub.channel("out");
-      sends.hold();
-      const { id } = await begun(killed, { settings: { ...AT_ONCE, concurrency: 4 } });
-      await clock.until(() => sends.held === 4);
-      isDead = true;
-
-      const next = await started({ deliveryMode: "shared_outbox", clock, dlq, outbox });
+      const { id, ...left } = await killedOwner(10, { ...AT_ONCE, concurrency: 4 });
+      const { clock, dlq } = left;
+      const next = await started({ deliveryMode: "shared_outbox", ...left });
       await next.supervisor.jobs().ask(id, { call }, bound());
       const still = await until(next, id, call === "pause" ? "paused" : "cancelled");
       expect(progressOf(still)).toMatchObject({ pending: 4, remaining: 10, skipped: 0, inDoubt: 4 });
@@ -213,30 +235,9 @@ describe("a redrive job through an outbox", () => {
 });
 
 test("operators 3.3: what a killed owner had sent from the outbox does not halt the job of its follower, who waits until it is sent again", async () => {
-  const clock = new FakeClock();
-  const dlq = openMemoryDlq({ maxEntries: 100, clock });
-  const outbox = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
-  let isDead = false;
-  const mortal = seenDlq(dlq, () => {
-    if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
-  });
-  const deaf = new Proxy<OutboxStore>(outbox, {
-    get(target, key) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== "function") return value;
-      return (...given: readonly unknown[]): unknown =>
-        isDead ? new Promise(() => {}) : Reflect.apply(value, target, given);
-    },
-  });
-  await fill(dlq, 60);
-  const killed = await started({ deliveryMode: "shared_outbox", clock, dlq: mortal, outbox: deaf });
-  killed.hub.channel("out").sends.hold();
   const halt = { failureRatio: 0.1, minAttempts: 20, consecutive: 10 };
-  const { id } = await begun(killed, { settings: { ...AT_ONCE, halt } });
-  await killed.hub.channel("out").until((channel) => channel.sends.held === 16, bound());
-  isDead = true;
-
-  const next = await started({ deliveryMode: "shared_outbox", clock, dlq, outbox });
+  const { id, ...left } = await killedOwner(60, { ...AT_ONCE, halt });
+  const next = await started({ deliveryMode: "shared_outbox", ...left });
   const seen = await until(next, id, ({ state }) => state === "completed" || state === "halted");
   expect([seen.state, seen.halted]).toEqual(["completed", undefined]);
   expect(seen.counts).toMatchObject({ failed: 0 });
