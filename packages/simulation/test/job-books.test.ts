@@ -277,3 +277,17 @@ test("a job that stands still says of no more entries that they remain than are 
   write({ ...halted, counts: { ...COUNTS, succeeded: 1 } });
   expect(told).toHaveLength(1);
 });
+
+test("an entry that a try has marked as failed was taken away by others when it is gone, also in the next try", () => {
+  for (const isMarked of [true, false]) {
+    begun();
+    books.fetches(one, "a");
+    books.replays.sends(one, envelopeOf("a"), "out");
+    if (isMarked) books.marked(one, "a", "job", 1);
+    books.left("a");
+    write(held(one));
+    write({ state: "halted", owner: undefined, attempt: 2, plan: { exact: true, total: 2 } as Job["plan"] });
+    expect(told).toHaveLength(isMarked ? 0 : 1);
+    [told, revision] = [[], 0];
+  }
+});

@@ -101,8 +101,8 @@ export class JobBooks {
     followOwner(job, before, { now: now(), ttlMs });
     this.#violated(impossibleIn(job, before));
     if (document.state === "completed" && before.state !== "completed") this.#violated(leftUndone(job, this.letters));
-    const wasSent = (entryId: string): boolean => this.replays.wasSent(job, entryId);
-    this.#violated(tooManyRemaining(job, before, this.letters, wasSent));
+    const mayHaveSucceeded = (entryId: string): boolean => this.replays.mayHaveSucceeded(job, entryId);
+    this.#violated(tooManyRemaining(job, before, this.letters, mayHaveSucceeded));
     if (document.state === "undone") this.#violated(leftInTrash(document, inTrash));
     const { id, kind, state, owner, counts, attempt } = document;
     if (state === before.state && owner?.holder === before.owner?.holder && stored.revision > 1) return [];

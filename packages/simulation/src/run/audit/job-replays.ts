@@ -46,10 +46,12 @@ export class JobReplays {
     return this.#replays.get(envelopeId);
   }
 
-  /** Whether a try of the job has sent the entry to a target. */
-  wasSent(job: KnownJob, entryId: string): boolean {
-    for (let attempt = 1; attempt <= job.document.attempt; attempt++)
-      if ((this.#replays.get(envelopeIdOf({ job, attempt, entryId }))?.legs.size ?? 0) > 0) return true;
+  /** Whether a try of the job has sent the entry to a target and not marked it as failed. */
+  mayHaveSucceeded(job: KnownJob, entryId: string): boolean {
+    for (let attempt = 1; attempt <= job.document.attempt; attempt++) {
+      const replay = this.#replays.get(envelopeIdOf({ job, attempt, entryId }));
+      if (replay !== undefined && replay.legs.size > 0 && replay.markedBy === undefined) return true;
+    }
     return false;
   }
 

@@ -28,26 +28,26 @@ const STANDING: readonly Job["state"][] = ["paused", "halted", "cancelled"];
 
 /**
  * Of a redrive that has come to stand still, in nobody's hands any more: no more of it remains than what is there and has not failed, but for
- * what others have taken away, and what an outbox goes on delivering, also of an owner that was killed. `wasSent`: it has sent the entry to a target.
+ * what others have taken away, and what an outbox goes on delivering, also of an owner that was killed. `mayHaveSucceeded`: the job itself may
+ * have delivered the entry.
  */
 export function* tooManyRemaining(
-  { document, set, marked }: KnownJob,
+  { document, set }: KnownJob,
   before: Job,
   letters: DlqLetters,
-  wasSent: (entryId: string) => boolean,
+  mayHaveSucceeded: (entryId: string) => boolean,
 ): Generator<string> {
-  const { id, kind, state, owner, uncounted, counts, total, pending, until, attempt } = document;
+  const { id, kind, state, owner, uncounted, counts, total, pending, until } = document;
   if (kind !== "redrive" || before.owner === undefined || owner !== undefined || !STANDING.includes(state)) return;
   // Its store has not told what a former owner had done.
   if (uncounted === true) return;
-  const tried = marked.get(attempt) ?? new Set<string>();
   let [there, others, planned] = [0, 0, 0];
   for (const [entryId, spell] of set) {
     const letter = letters.of(entryId);
     if (letter === undefined || isBehind({ id: entryId, failedAt: letter.failedAt }, until)) continue;
     planned++;
     if (letter.here && letter.spell === spell) there++;
-    else if (tried.has(entryId) || !wasSent(entryId)) others++;
+    else if (!mayHaveSucceeded(entryId)) others++;
   }
   const delivering = pending.length + counts.inDoubt;
   const most = there - counts.failed + others + delivering + Math.max(0, total - planned);
