@@ -86,8 +86,9 @@ export function writtenEntry(entry: DeadLetter, expiresAt: number | undefined, r
 /** Of an item of the table or of one of its indexes; the route of one that cannot be read stands only in the index by route. */
 export function headOf(item: Item): DeadLetterHead {
   const { id, order_key: order, category_shard: byCategory, route_shard: byRoute, head, marks } = item;
-  const known = { id: id?.S ?? "", failedAt: timeIn(order?.S ?? ""), ...placeIn(byRoute?.S ?? byCategory?.S ?? "") };
-  return headOrKnown(known, head?.S ?? "", marksIn(marks?.S));
+  const { category, routeId } = placeIn(byRoute?.S ?? byCategory?.S ?? "");
+  const at = { id: id?.S ?? "", failedAt: timeIn(order?.S ?? ""), category };
+  return headOrKnown(byRoute === undefined ? at : { ...at, routeId }, head?.S ?? "", marksIn(marks?.S));
 }
 
 /** An entry as its item and `content`, which its parts hold if it has any, have it. */

@@ -1,3 +1,4 @@
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { describeDlqParts, describeDlqStore, type DlqPartsSubject } from "@bridge/conformance";
 import { times } from "@bridge/tooling/long";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";
@@ -21,6 +22,19 @@ const subject = {
 describeDlqStore("dynamodb", subject);
 describeDlqParts("dynamodb", {
   ...subject,
+  except: {
+    "pages: an entry whose head says another route, or nothing, is found where it is told to be":
+      "its index by category knows no route but that of the head: a query of the route finds it",
+  },
+  async rewriteHead(store, id, change) {
+    const client = new DynamoDBClient(dynamo.sdk);
+    const key = { TableName: table, Key: { id: { S: id } } };
+    const { Item } = await client.send(new GetItemCommand(key));
+    const head = change(Item?.["head"]?.S ?? "");
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...Item, head: { S: head } } }));
+    client.destroy();
+    return store;
+  },
   many: times(500, 10_000),
   courses: times(4, 60),
 } satisfies DlqPartsSubject);

@@ -4,7 +4,6 @@ import {
   type DeadLetterHead,
   type DeadLetterMarks,
   type DeadLetterPosition,
-  type ErrorClass,
 } from "@bridge/ports";
 import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
 import type { CountedRow } from "./entry-counts.ts";
@@ -12,11 +11,7 @@ import { lookupKey } from "./lookup-key.ts";
 import { sealed, unsealed } from "./sealed.ts";
 
 /** What a list reads. */
-export interface HeadRow {
-  readonly id: string;
-  readonly failed_at: number;
-  readonly route_id: string;
-  readonly category: ErrorClass;
+export interface HeadRow extends CountedRow {
   /** Sealed JSON; `null`: none. */
   readonly marks: string | null;
   /** JSON of the entry, without the envelope and the marks. */
@@ -59,8 +54,8 @@ export function newRow(entry: DeadLetter): NewRow {
 }
 
 export function headOf(row: HeadRow): DeadLetterHead {
-  const { id, route_id: routeId, category, failed_at: failedAt } = row;
-  const known = { id, routeId, category, failedAt };
+  const { id, route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
+  const known = { id, routeId, bindingId, category, errorCode, failedAt: row.failed_at, fingerprint };
   const marks = marksOf(row);
   // An entry whose marks have changed may have been kept back: it is shown as one that cannot be delivered.
   return marks === SPOILED ? headOrKnown(known, "") : headOrKnown(known, row.head, marks);

@@ -24,9 +24,9 @@ import {
 import { type CountedGroup, type CountedRow, type CountedStretch, HOUR_MS } from "./entry-counts.ts";
 import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
 
-const HEAD = "id, failed_at, route_id, category, marks, head";
 const LINE = "route_id, binding_id, category, error_code, fingerprint";
 export const COUNTED = `id, failed_at, ${LINE}`;
+const HEAD = `${COUNTED}, marks, head`;
 /** SQLite rounds towards zero. */
 const HOUR = `failed_at / ${HOUR_MS} - (failed_at < 0 AND failed_at % ${HOUR_MS} <> 0)`;
 

@@ -1,7 +1,7 @@
 import { describeDlqParts, describeDlqStore } from "@bridge/conformance";
 import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
-import { openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
+import { changedCopyOf, openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
 
 const subject = {
   open: async () => openScratchDlq(),
@@ -9,4 +9,12 @@ const subject = {
 };
 
 describeDlqStore("file", subject);
-describeDlqParts("file", { ...subject, courses: times(6, 60) });
+describeDlqParts("file", {
+  ...subject,
+  rewriteHead: (store, id, change) =>
+    changedCopyOf(store, (db) => {
+      const { head } = db.prepare("SELECT head FROM dead_letter WHERE id = ?").get(id) as { readonly head: string };
+      db.prepare("UPDATE dead_letter SET head = ? WHERE id = ?").run(change(head), id);
+    }),
+  courses: times(6, 60),
+});

@@ -32,26 +32,27 @@ function unpackDeadLetterHead(text: string): DeadLetterHead {
   return head;
 }
 
+/** What a store finds an entry by: its id, and some of the rest. */
+type KnownHead = Pick<DeadLetterHead, "id" | "category" | "failedAt"> &
+  Partial<Pick<DeadLetterHead, "routeId" | "bindingId" | "errorCode" | "fingerprint">>;
+
 /**
  * What a list shows of an entry whose columns are `known`: nothing more when it cannot be read, so that a page shows the others.
- * What can be read is told as it was written, whatever somebody has put into the columns: a time that is none would hide the page.
+ * What the columns say goes before what can be read: an entry is looked for, counted and put in order by them, and one of which
+ * somebody has changed either is found where it is told to be.
  */
-export function headOrKnown(
-  known: Pick<DeadLetterHead, "id" | "routeId" | "category" | "failedAt">,
-  text: string,
-  marks?: DeadLetterMarks,
-): DeadLetterHead {
+export function headOrKnown(known: KnownHead, text: string, marks?: DeadLetterMarks): DeadLetterHead {
   const added = marks === undefined ? {} : { marks };
   try {
     const head = unpackDeadLetterHead(text);
-    if (isHead(head)) return { ...head, id: known.id, ...added };
+    if (isHead(head)) return { ...head, ...known, ...added };
   } catch {
     // Nothing but the columns is known.
   }
   const reason = "this entry is not as it was written: it cannot be delivered";
-  const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
+  const unknown = { sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
   const facts = { envelopeId: "", payloadBytes: 0, fingerprint: "" };
-  return { ...known, reason, errorCode: "INTERNAL", ...unknown, ...facts, ...added };
+  return { routeId: "", bindingId: "", errorCode: "INTERNAL", ...unknown, ...facts, ...known, reason, ...added };
 }
 
 /** What of an entry can be read tells, for logs, whose it was. */

@@ -1,4 +1,5 @@
 import type { Case } from "../case.ts";
+import { CHANGED_HEAD_CHECKS } from "./changed-head-checks.ts";
 import type { DlqPart, DlqPartCheck, DlqPartsSubject } from "./dlq-parts-subject.ts";
 import { FACET_CHECKS } from "./facet-checks.ts";
 import { JOB_CHECKS } from "./job-checks.ts";
@@ -8,7 +9,7 @@ import { TAKING_BACK_CHECKS } from "./taking-back-checks.ts";
 import { TRASH_CHECKS } from "./trash-checks.ts";
 
 const CHECKS = {
-  pages: PAGING_CHECKS,
+  pages: { ...PAGING_CHECKS, ...CHANGED_HEAD_CHECKS },
   facets: FACET_CHECKS,
   marks: MARKING_CHECKS,
   jobs: JOB_CHECKS,

@@ -1,3 +1,4 @@
+import type { DlqStore } from "@bridge/ports";
 import type { Excuses } from "../case.ts";
 import type { DlqCheck } from "./check.ts";
 import type { DlqPartCaseName } from "./dlq-part-cases.ts";
@@ -10,6 +11,11 @@ export type DlqPart = "pages" | "facets" | "marks" | "jobs" | "trash";
 export interface DlqPartsSubject extends Omit<DlqStoreSubject, "except"> {
   /** What the store need not do, and why. */
   readonly except?: Excuses<DlqPartCaseName>;
+  /**
+   * Changes what the store keeps of an entry as JSON, as a disk or somebody else could, and opens the store again. Without this the
+   * cases with a changed head have to be excused.
+   */
+  rewriteHead?(store: DlqStore, id: string, change: (head: string) => string): Promise<DlqStore>;
   /** The parts that it has. Default: all of them. */
   readonly parts?: readonly DlqPart[];
   /** How many entries of one time it is paged through. Default: 10,000. */

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type DlqAdmin, type DlqStore, silentLogger, systemClock } from "@bridge/ports";
 import { type FileDlqOptions, openFileDlq } from "../../src/index.ts";
 
@@ -35,6 +36,18 @@ export async function survivorOf(store: DlqStore): Promise<ScratchDlq> {
   const scratch = scratchFolder();
   cpSync(dirname(PATHS.get(store) ?? ""), scratch.folder, { recursive: true });
   await store[Symbol.asyncDispose]();
+  return openIn(scratch, {});
+}
+
+/** Another DLQ on what the file holds, once somebody has changed that. The store is closed. */
+export async function changedCopyOf(store: DlqStore, change: (db: DatabaseSync) => void): Promise<ScratchDlq> {
+  const scratch = scratchFolder();
+  cpSync(dirname(PATHS.get(store) ?? ""), scratch.folder, { recursive: true });
+  await store[Symbol.asyncDispose]();
+  const db = new DatabaseSync(scratch.path);
+  change(db);
+  db.close();
+  rmSync(`${scratch.path}-mark`, { force: true });
   return openIn(scratch, {});
 }
 

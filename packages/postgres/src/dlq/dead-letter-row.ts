@@ -4,14 +4,17 @@ import { deadLetterHead } from "@bridge/ports";
 import { headOrKnown, marksIn, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
 
 /** What is read of a row for a list. */
-export const HEAD_COLUMNS = "id, route_id, category, failed_at, head, marks";
+export const HEAD_COLUMNS = "id, route_id, binding_id, category, error_code, failed_at, fingerprint, head, marks";
 const KEY_BYTES = 16;
 
 export interface HeadRow {
   readonly id: string;
   readonly route_id: string;
+  readonly binding_id: string;
   readonly category: DeadLetterHead["category"];
+  readonly error_code: DeadLetterHead["errorCode"];
   readonly failed_at: number;
+  readonly fingerprint: string;
   readonly head: string;
   readonly marks: string | null;
 }
@@ -38,8 +41,10 @@ export function keyOf(text: string): Buffer {
   return hash("sha256", text, "buffer").subarray(0, KEY_BYTES);
 }
 
-export function headOf({ id, route_id: routeId, category, failed_at, head, marks }: HeadRow): DeadLetterHead {
-  return headOrKnown({ id, routeId, category, failedAt: failed_at }, head, marksIn(marks));
+export function headOf(row: HeadRow): DeadLetterHead {
+  const { id, route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
+  const known = { id, routeId, bindingId, category, errorCode, failedAt: row.failed_at, fingerprint };
+  return headOrKnown(known, row.head, marksIn(row.marks));
 }
 
 /** @throws BridgeError when it is not the entry that was written */

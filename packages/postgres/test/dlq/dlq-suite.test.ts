@@ -20,6 +20,16 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
     },
     reopen: () => openDlq(schema.connection),
     second: () => openDlq(schema.connection),
+    async rewriteHead(store, id, change) {
+      const entries = `${schema.connection.schema}.dead_letters`;
+      const [row] = (await schema.rows(`SELECT head FROM ${entries} WHERE id = '${id}'`)) as {
+        readonly head: string;
+      }[];
+      await schema.rows(
+        `UPDATE ${entries} SET head = '${change(row?.head ?? "").replaceAll("'", "''")}' WHERE id = '${id}'`,
+      );
+      return store;
+    },
     many: times(2_000, 10_000),
     courses: times(4, 60),
   } satisfies DlqPartsSubject;

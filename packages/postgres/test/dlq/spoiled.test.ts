@@ -50,7 +50,7 @@ test.skipIf(noPostgres)(
 );
 
 test.skipIf(noPostgres).each(["9223372036854775807", "8640000000000001", "-1", "-9223372036854775808"])(
-  "a dead letter that somebody has given the time %s is listed with its own, counted and deleted",
+  "a dead letter that somebody has given the time %s is listed with that, counted and deleted",
   async (time) => {
     await using schema = await testSchema();
     await makeTables(schema.connection);
@@ -58,7 +58,7 @@ test.skipIf(noPostgres).each(["9223372036854775807", "8640000000000001", "-1", "
     for (const id of ["a", "b"]) await store.put(deadLetter(id), signal);
     await schema.rows(`UPDATE ${schema.connection.schema}.dead_letters SET failed_at = ${time} WHERE id = 'b'`);
     const page = await store.list({}, { limit: 10, offset: 0 }, signal);
-    expect(page.find(({ id }) => id === "b")?.failedAt).toBe(deadLetter("b").failedAt);
+    expect(page.find(({ id }) => id === "b")?.failedAt).toBe(Number(time));
     expect([await store.count(10, signal), (await store.get("b", signal))?.id]).toEqual([2, "b"]);
     expect(await store.admin.deleteWhere({}, undefined, signal)).toBe(2);
   },

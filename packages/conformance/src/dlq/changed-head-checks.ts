@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import type { DeadLetterHead, DeadLetterQuery } from "@bridge/ports";
+import { adminOf, putAll } from "./check.ts";
+import { at, deadLetters } from "./dead-letters.ts";
+import type { DlqPartCheck } from "./dlq-parts-subject.ts";
+import { facetsOf, marksOf, walk } from "./parts.ts";
+
+type Fields = { readonly [Field in keyof DeadLetterHead]?: unknown };
+
+const OTHERS: readonly Fields[] = [
+  { bindingId: "changed" },
+  { category: "rejected" },
+  { errorCode: "TIMEOUT" },
+  { fingerprint: "changed" },
+  { failedAt: at(9_000_000) },
+  { failedAt: 1 },
+];
+
+/** A disk, or somebody, may have changed what is written of an entry, and not what it is found by. */
+export const CHANGED_HEAD_CHECKS = {
+  "an entry whose head says another route, or nothing, is found where it is told to be": async (subject, signal) => {
+    for (const fields of [{ routeId: "changed" }, { failedAt: "never" }]) await changed(fields)(subject, signal);
+  },
+  "an entry whose head says another time, error or binding is found where it is told to be": async (
+    subject,
+    signal,
+  ) => {
+    for (const fields of OTHERS) await changed(fields)(subject, signal);
+  },
+} satisfies Readonly<Record<string, DlqPartCheck>>;
+
+/** Whoever works through a list takes each entry as it is told, finds it by that, goes on behind it, and deletes it. */
+function changed(fields: Fields): DlqPartCheck {
+  return async (subject, signal) => {
+    const rewriteHead = subject.rewriteHead?.bind(subject);
+    assert.ok(rewriteHead !== undefined, "the subject has no rewriteHead: give one, or excuse the case");
+    const before = await subject.open();
+    await putAll(before, deadLetters(3), signal);
+    await using store = await rewriteHead(before, "e0001", (head) =>
+      JSON.stringify({ ...(JSON.parse(head) as object), ...fields }),
+    );
+    await assert.rejects(store.get("e0001", signal), /not as it was written/);
+    const heads = await walk(store, {}, { limit: 1 }, signal);
+    assert.deepEqual(
+      heads.map(placeOf),
+      [0, 1, 2].map((n) => ({ id: `e000${n}`, failedAt: at(n) })),
+    );
+    for (const head of heads) {
+      for (const query of queriesOf(head)) {
+        const found = await walk(store, query, {}, signal);
+        assert.ok(found.map(({ id }) => id).includes(head.id), `${head.id} is not found by ${JSON.stringify(query)}`);
+        assert.equal(
+          (await facetsOf(store, { query }, signal)).total,
+          found.length,
+          "as many are counted as are listed",
+        );
+      }
+    }
+    const ids = heads.map(({ id }) => id);
+    assert.deepEqual(
+      await marksOf(store).mark(new Map(ids.map((id) => [id, { assignee: "alice" }])), signal),
+      new Set(ids),
+    );
+    assert.equal((await walk(store, { assignee: "alice" }, {}, signal)).length, 3);
+    assert.deepEqual(await adminOf(store).delete(ids, signal), new Set(ids));
+  };
+}
+
+function placeOf({ id, failedAt }: DeadLetterHead): object {
+  return { id, failedAt };
+}
+
+function queriesOf(head: DeadLetterHead): readonly DeadLetterQuery[] {
+  const { routeId, bindingId, category, errorCode, fingerprint, failedAt } = head;
+  const each = [{ routeId }, { bindingId }, { category }, { errorCode }, { fingerprint }];
+  const time = { since: failedAt, before: failedAt + 1 };
+  return [...each, time, { ...time, routeId, bindingId, category, errorCode, fingerprint }];
+}
