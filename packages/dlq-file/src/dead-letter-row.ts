@@ -6,7 +6,7 @@ import {
   type DeadLetterPosition,
 } from "@bridge/ports";
 import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
-import type { CountedRow } from "./entry-counts.ts";
+import { type CountedRow, lineOf } from "./entry-counts.ts";
 import { lookupKey } from "./lookup-key.ts";
 import { sealed, unsealed } from "./sealed.ts";
 
@@ -22,7 +22,8 @@ export type MarksRow = Pick<HeadRow, "id" | "marks">;
 
 export interface EntryRow extends HeadRow {
   readonly envelope: string;
-  readonly payload: Uint8Array;
+  /** `null`: there are no bytes in its place. */
+  readonly payload: Uint8Array | null;
 }
 
 export interface NewRow {
@@ -54,8 +55,8 @@ export function newRow(entry: DeadLetter): NewRow {
 }
 
 export function headOf(row: HeadRow): DeadLetterHead {
-  const { id, route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
-  const known = { id, routeId, bindingId, category, errorCode, failedAt: row.failed_at, fingerprint };
+  const { id, failed_at: failedAt } = row;
+  const known = { id, failedAt, ...lineOf(row) };
   const marks = marksOf(row);
   // An entry whose marks have changed may have been kept back: it is shown as one that cannot be delivered.
   return marks === SPOILED ? headOrKnown(known, "") : headOrKnown(known, row.head, marks);
@@ -69,11 +70,13 @@ export function positionOf({ id, failed_at: failedAt }: Pick<HeadRow, "id" | "fa
 /** @throws BridgeError when it is not the entry that was written */
 export function entryOf(id: string, row: EntryRow): DeadLetter {
   const marks = marksOf(row);
-  return marks === SPOILED
-    ? unpackDeadLetter(id, { ...row, head: "" }, row.payload)
-    : unpackDeadLetter(id, row, row.payload, marks);
+  const { payload } = row;
+  return marks === SPOILED || payload === null
+    ? unpackDeadLetter(id, { ...row, head: "" }, NOTHING)
+    : unpackDeadLetter(id, row, payload, marks);
 }
 
+const NOTHING = new Uint8Array();
 const SPOILED = Symbol("not as they were written");
 
 function marksOf({ id, marks }: MarksRow): DeadLetterMarks | typeof SPOILED | undefined {

@@ -1,4 +1,5 @@
 import type { FileKind } from "@bridge/file/internal";
+import { mendRows } from "./mend-rows.ts";
 
 /** The indexes by what they are ordered by; a page of any filter is read from one of them. */
 export const INDEXES = {
@@ -71,5 +72,6 @@ export const DLQ_FILE: FileKind = {
   applicationId: 0x42_72_44_51, // "BrDQ"
   // Schema 1 was that of builds before the first release, which showed less of an entry than there is to show now.
   migrations: ["", SECOND],
+  mend: mendRows,
   readsFrom: 2,
 };

@@ -26,6 +26,8 @@ import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
 
 const LINE = "route_id, binding_id, category, error_code, fingerprint";
 export const COUNTED = `id, failed_at, ${LINE}`;
+/** What is no bytes is none that was written. */
+const BYTES = "iif(typeof(payload) = 'blob', payload, NULL) AS payload";
 const HEAD = `${COUNTED}, marks, head`;
 /** SQLite rounds towards zero. */
 const HOUR = `failed_at / ${HOUR_MS} - (failed_at < 0 AND failed_at % ${HOUR_MS} <> 0)`;
@@ -59,7 +61,7 @@ export class DlqStatements {
     this.#insert = db.prepare(`
       INSERT INTO dead_letter (${COUNTED}, envelope_key, correlation_key, head, envelope, payload)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
-    this.#select = db.prepare("SELECT * FROM dead_letter WHERE id = ?");
+    this.#select = db.prepare(`SELECT ${HEAD}, envelope, ${BYTES} FROM dead_letter WHERE id = ?`);
     this.#count = db.prepare("SELECT count(*) AS count FROM (SELECT 1 FROM dead_letter LIMIT ?)");
     this.#delete = db.prepare(`DELETE FROM dead_letter WHERE number = ? RETURNING ${COUNTED}`);
     this.#deleteById = db.prepare(`DELETE FROM dead_letter WHERE id = ? RETURNING ${COUNTED}`);

@@ -175,7 +175,10 @@ export class EntryCounts {
 }
 
 export function lineOf(row: LineRow): FacetLine {
-  const { route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
+  const { route_id: routeId, binding_id, category, error_code, fingerprint } = row;
+  // No index finds rows in which these are no texts.
+  const bindingId = typeof binding_id === "string" ? binding_id : "";
+  const errorCode = typeof error_code === "string" ? error_code : "INTERNAL";
   return { routeId, bindingId, category, errorCode, fingerprint };
 }
 

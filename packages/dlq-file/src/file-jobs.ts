@@ -11,6 +11,12 @@ interface JobRow extends Pick<StoredJob, "id" | "revision" | "state"> {
   readonly document: string;
 }
 
+/** What is no number that JavaScript has is none that was written. */
+const NUMBERS = ["revision", "created_at"].map(
+  (column) => `iif(abs(${column}) <= ${Number.MAX_SAFE_INTEGER}, ${column}, NULL) AS ${column}`,
+);
+const JOB = ["id", "state", "document", ...NUMBERS].join(", ");
+
 /** What is asked of the jobs of a file. */
 export class JobStatements {
   readonly #select: StatementSync;
@@ -21,9 +27,9 @@ export class JobStatements {
 
   constructor(db: DatabaseSync) {
     const newestFirst = "INDEXED BY dead_letter_job_by_time";
-    this.#select = db.prepare("SELECT * FROM dead_letter_job WHERE id = ?");
+    this.#select = db.prepare(`SELECT ${JOB} FROM dead_letter_job WHERE id = ?`);
     this.#list = db.prepare(`
-      SELECT * FROM dead_letter_job ${newestFirst}
+      SELECT ${JOB} FROM dead_letter_job ${newestFirst}
       WHERE ? IS NULL OR state IN (SELECT value FROM json_each(?)) ORDER BY created_at DESC, id DESC LIMIT ?`);
     this.#insert = db.prepare(`
       INSERT INTO dead_letter_job (revision, state, created_at, document, id) VALUES (?, ?, ?, ?, ?)

@@ -8,7 +8,8 @@ export function sealed(owner: string, text: string): string {
 }
 
 /** The text, as it was written for `owner`; `undefined` when a disk has changed it. */
-export function unsealed(owner: string, kept: string): string | undefined {
+export function unsealed(owner: string, kept: unknown): string | undefined {
+  if (typeof kept !== "string") return undefined;
   const text = kept.slice(DIGEST_LENGTH);
   return kept.slice(0, DIGEST_LENGTH) === digestOf(owner, text) ? text : undefined;
 }

@@ -3,6 +3,7 @@ import type { MarksRow } from "./dead-letter-row.ts";
 import { COLUMNS } from "./dlq-file-kind.ts";
 import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
+import { SOUND } from "./sound-columns.ts";
 
 /** So many of those whose number is greater than one; `last` is the number to go on after, and `null` when there were none. */
 export interface TrashStretch {
@@ -10,7 +11,12 @@ export interface TrashStretch {
   readonly last: number | null;
 }
 
-/** What is asked of the trash of a file. A row goes there and comes back as it is, column by column. */
+const SOUND_COLUMNS = COLUMNS.split(",")
+  .map((column) => column.trim())
+  .map((column) => SOUND[column as keyof typeof SOUND] ?? column)
+  .join(", ");
+
+/** What is asked of the trash of a file. A row goes there and comes back as it is, column by column, as far as it can be read. */
 export class TrashStatements {
   readonly #move: StatementSync;
   readonly #restore: StatementSync;
@@ -30,7 +36,7 @@ export class TrashStatements {
       INSERT OR REPLACE INTO dead_letter_trash (batch, until, ${COLUMNS})
       SELECT ?, min(?, failed_at + ?), ${COLUMNS} FROM dead_letter WHERE id = ?`);
     this.#restore = db.prepare(`
-      INSERT INTO dead_letter (${COLUMNS}) SELECT ${COLUMNS} FROM dead_letter_trash WHERE number = ?
+      INSERT INTO dead_letter (${COLUMNS}) SELECT ${SOUND_COLUMNS} FROM dead_letter_trash WHERE number = ?
       ON CONFLICT (id) DO NOTHING RETURNING ${COUNTED}`);
     this.#marksOf = db.prepare("SELECT id, marks FROM dead_letter_trash WHERE number = ?");
     this.#marksIn = db.prepare("SELECT id, marks FROM dead_letter_trash WHERE batch = ? AND id = ? AND until > ?");

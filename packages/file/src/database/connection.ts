@@ -8,6 +8,7 @@ import { FilePlace } from "./file-place.ts";
 import { syncFolder } from "./folder.ts";
 import { LogEnd } from "./log-end.ts";
 import { LogMark } from "./log-mark.ts";
+import { mend } from "./mend.ts";
 import { migrate } from "./migrate.ts";
 import { hasSchemaOf } from "./schema.ts";
 import { sqliteLocation } from "./sqlite-location.ts";
@@ -101,6 +102,7 @@ export function openConnection(path: string, kind: FileKind): Connection {
     if (fstatSync(log).size > 0) emptyLog(db, path);
     if (!hasSchemaOf(db, kind)) throw damaged(path, "its tables are not those it was made with");
     if (statSync(path).size <= CHECKED_BYTES) check(db, path);
+    if (mend(db, kind)) emptyLog(db, path);
     anchor = openAnchor(location);
     const logEnd = new LogEnd(log);
     opened = { place: new FilePlace(path), contents: new FileContents(file, log, logEnd) };

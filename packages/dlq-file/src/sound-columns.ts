@@ -1,0 +1,41 @@
+/** Beyond it JavaScript has no whole numbers, and SQLite refuses to read any. */
+const MOST = Number.MAX_SAFE_INTEGER;
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+/** Of `dead_letter` and its trash: what there is to be read of a column, whatever somebody has put there. The head may still say what it was. */
+export const SOUND = {
+  id: text("id", "'spoiled-' || number"),
+  failed_at: `CASE WHEN ${isTime("failed_at")} THEN failed_at ELSE ${told("failedAt", "integer", NOW, `BETWEEN -${MOST} AND ${MOST}`)} END`,
+  route_id: text("route_id", told("routeId", "text", "''")),
+  binding_id: text("binding_id", told("bindingId", "text", "''")),
+  category: text("category", told("category", "text", "'permanent'")),
+  error_code: text("error_code", told("errorCode", "text", "'INTERNAL'")),
+  fingerprint: text("fingerprint", told("fingerprint", "text", "''")),
+} as const;
+
+/** Conditions, of which one is true where a column cannot be read; each finds its rows in an index. */
+export const UNSOUND: readonly string[] = [
+  ...unsoundTime("failed_at"),
+  ...["id", "route_id", "category", "fingerprint"].flatMap((column) => [`${column} < ''`, `${column} >= x''`]),
+];
+
+export function unsoundTime(column: string): readonly string[] {
+  return [`${column} < -${MOST}`, `${column} > ${MOST}`];
+}
+
+/** When what does not say until when it stays is erased. */
+export const A_DAY_FROM_NOW = `${NOW} + 86400000`;
+
+function isTime(column: string): string {
+  return `typeof(${column}) IN ('integer', 'real') AND ${column} BETWEEN -${MOST} AND ${MOST}`;
+}
+
+function text(column: string, otherwise: string): string {
+  return `CASE typeof(${column}) WHEN 'text' THEN ${column} ELSE ${otherwise} END`;
+}
+
+/** What the head says, where it can be read. */
+function told(field: string, type: "text" | "integer", otherwise: string, range = "IS NOT NULL"): string {
+  const value = `json_extract(head, '$.${field}')`;
+  return `CASE WHEN json_valid(head) AND json_type(head, '$.${field}') = '${type}' AND ${value} ${range} THEN ${value} ELSE ${otherwise} END`;
+}
