@@ -1,4 +1,5 @@
 import type { FileKind } from "../database/file-kind.ts";
+import { mendRecords } from "./mend-records.ts";
 
 // `record` is what stays as evidence against duplicates; `content` is there as long as the record is unfinished, and
 // so is also the list of what is to be sent. Payloads come last, so that nothing has to read over them. `retry_delay` is how
@@ -48,6 +49,7 @@ export const OUTBOX_FILE: FileKind = {
   remedy: "let it drain",
   applicationId: 0x42_72_4f_58, // "BrOX"
   migrations: [FIRST],
+  mend: mendRecords,
   // Pages that are freed and used again have SQLite go through its whole cache at each commit: 16 MiB took 40 µs.
   cacheKib: 4 * 1024,
 };

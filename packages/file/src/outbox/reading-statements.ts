@@ -53,8 +53,9 @@ export interface ReadingStatements {
   finishedBefore(time: number, limit: number): readonly number[];
 }
 
-const QUEUE = "number, id, ordering_key, attempts, due_at, retry_delay";
-const STATE = `${QUEUE}, lane, payload_digest, status`;
+const TRIED = `ordering_key, ${["attempts", "due_at", "retry_delay"].map(whole).join(", ")}`;
+const QUEUE = `number, ${text("id")}, ${TRIED}`;
+const STATE = `${QUEUE}, ${["lane", "status"].map(whole).join(", ")}, payload_digest`;
 const UNFINISHED = "SELECT number FROM content INDEXED BY content_by_lane WHERE lane = ?";
 
 export function readingStatements(db: DatabaseSync): ReadingStatements {
@@ -65,18 +66,18 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
   const byIdentity = db.prepare(`SELECT ${STATE} FROM record WHERE lane = ? AND identity = ?`);
   const byId = db.prepare(`SELECT ${STATE} FROM record WHERE id = ?`);
   const stored = db.prepare(`
-    SELECT number, id, payload_digest, ordering_key, entry_id, created_at,
-      address, envelope, received, payload, received_payload, seal
+    SELECT number, id, payload_digest, ordering_key, entry_id, ${whole("created_at")},
+      address, envelope, received, ${["payload", "received_payload", "seal"].map(bytes).join(", ")}
     FROM record JOIN content USING (number) WHERE number = ?`);
   const queue = db.prepare(`
     SELECT ${QUEUE} FROM (${UNFINISHED} AND number > ? AND number <= ? ORDER BY number LIMIT ?)
     LEFT JOIN record USING (number) ORDER BY number`);
   const unfinished = db.prepare(`${UNFINISHED} ORDER BY number LIMIT ?`);
   const head = db.prepare(`
-    SELECT ${QUEUE}, created_at, address, envelope
+    SELECT number, iif(typeof(id) = 'text', id, 'of number ' || number) AS id, ${TRIED}, ${whole("created_at")}, address, envelope
     FROM record JOIN content USING (number) WHERE number = ?`);
   const oldestCreatedAt = db.prepare(
-    `SELECT created_at FROM record WHERE number = (${UNFINISHED} ORDER BY number LIMIT 1)`,
+    `SELECT ${whole("created_at")} FROM record WHERE number = (${UNFINISHED} ORDER BY number LIMIT 1)`,
   );
   const redriving = db.prepare("SELECT id FROM record WHERE entry_id = ? AND status = 0 LIMIT 1");
   const finishedBefore = db.prepare("SELECT number FROM record WHERE finished_at < ? ORDER BY finished_at LIMIT ?");
@@ -96,6 +97,21 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
     redriving: (entryId) => (redriving.get(entryId) as { readonly id: string } | undefined)?.id,
     finishedBefore: (time, limit) => finishedBefore.all(time, limit).map(numberOf),
   };
+}
+
+/** Of what somebody has put there that is no whole number which JavaScript has, the nearest one, or 0. */
+function whole(column: string): string {
+  const most = Number.MAX_SAFE_INTEGER;
+  return `iif(typeof(${column}) = 'integer', min(max(${column}, -${most}), ${most}), 0) AS ${column}`;
+}
+
+/** What is no text, or no bytes, is none that was written. */
+function text(column: string): string {
+  return `iif(typeof(${column}) = 'text', ${column}, NULL) AS ${column}`;
+}
+
+function bytes(column: string): string {
+  return `iif(typeof(${column}) = 'blob', ${column}, NULL) AS ${column}`;
 }
 
 function numberOf(row: unknown): number {

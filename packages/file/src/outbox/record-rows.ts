@@ -16,11 +16,12 @@ export interface StoredRow {
   readonly envelope: string;
   /** `null` when it is the envelope. */
   readonly received: string | null;
-  readonly payload: Uint8Array;
+  /** `null` when there are no bytes in its place. */
+  readonly payload: Uint8Array | null;
   /** `null` when it is the payload. */
   readonly received_payload: Uint8Array | null;
-  /** Of all the rest; `null` when an earlier release wrote it. */
-  readonly seal: Uint8Array;
+  /** Of all the rest; `null` as the payload. */
+  readonly seal: Uint8Array | null;
 }
 
 export type RecordValues = [
@@ -67,8 +68,9 @@ export function contentValues(number: number, lane: number, record: OutboxRecord
 /** The record of a row; `undefined` when it is not the one that was written: a disk has changed it. */
 export function recordOf(row: StoredRow, routeId: string, bindingId: string): OutboxRecord | undefined {
   const { envelope, received, payload, received_payload: receivedPayload, seal } = row;
+  if (payload === null || seal === null) return undefined;
   try {
-    const record = recordIn(row, routeId, bindingId);
+    const record = recordIn({ ...row, payload }, routeId, bindingId);
     const isSame = recordSeal(record, { envelope, received, payload, receivedPayload }).equals(seal);
     return isSame ? record : undefined;
   } catch {
@@ -76,7 +78,7 @@ export function recordOf(row: StoredRow, routeId: string, bindingId: string): Ou
   }
 }
 
-function recordIn(row: StoredRow, routeId: string, bindingId: string): OutboxRecord {
+function recordIn(row: StoredRow & { readonly payload: Uint8Array }, routeId: string, bindingId: string): OutboxRecord {
   return {
     id: row.id,
     routeId,
