@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { LONG, rows } from "@bridge/tooling/long";
-import { expect, test } from "vitest";
-import { copyOfSources } from "../src/known-bugs/copy-of-sources.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CopyOfSources, copyOfSources } from "../src/known-bugs/copy-of-sources.ts";
 import { hunt } from "../src/known-bugs/hunt.ts";
 import { knownBugs, putBack, takeOut } from "../src/known-bugs/known-bug.ts";
 
@@ -33,19 +33,25 @@ test.each(
   expect(violation).toBeDefined();
 });
 
-test.each(bugs.filter(({ scenario }) => scenario !== undefined))(
-  "the scenario $scenario finds: $what",
-  { timeout: 300_000 },
-  async (bug) => {
-    await using copy = await copyOfSources("simulation");
-    const main = join(copy.folder, "packages/simulation/src/main.ts");
-    const scenario = fileURLToPath(new URL(`../scenarios/${bug.scenario}.json`, import.meta.url));
-    const run = () => spawnSync(execPath, ["--conditions=@bridge/source", main, "--scenario", scenario]);
-    expect(run().status).toBe(0);
-    await putBack(bug, copy.folder);
-    expect(run().status).toBe(1);
-  },
-);
+describe("a scenario", () => {
+  let copy: CopyOfSources;
+  beforeAll(async () => void (copy = await copyOfSources("simulation")));
+  afterAll(() => copy[Symbol.asyncDispose]());
+
+  // Without the bug it holds, as all scenarios do.
+  test.each(bugs.filter(({ scenario }) => scenario !== undefined))(
+    "$scenario finds: $what",
+    { timeout: 300_000 },
+    async (bug) => {
+      const main = join(copy.folder, "packages/simulation/src/main.ts");
+      const scenario = fileURLToPath(new URL(`../scenarios/${bug.scenario}.json`, import.meta.url));
+      await putBack(bug, copy.folder);
+      const { status, stdout } = spawnSync(execPath, ["--conditions=@bridge/source", main, "--scenario", scenario]);
+      await takeOut(bug, copy.folder);
+      expect({ status, told: `${stdout}` }).toEqual({ status: 1, told: expect.stringContaining("VIOLATED") as string });
+    },
+  );
+});
 
 test("the copy of the sources is sound: nothing is found in it", { timeout: 300_000 }, async () => {
   await using copy = await copyOfSources("simulation");
