@@ -46,9 +46,10 @@ describe("a scenario", () => {
       const main = join(copy.folder, "packages/simulation/src/main.ts");
       const scenario = fileURLToPath(new URL(`../scenarios/${bug.scenario}.json`, import.meta.url));
       await putBack(bug, copy.folder);
-      const { status, stdout } = spawnSync(execPath, ["--conditions=@bridge/source", main, "--scenario", scenario]);
+      const args = ["--conditions=@bridge/source", main, "--scenario", scenario];
+      const { status, stdout } = spawnSync(execPath, args, { encoding: "utf8" });
       await takeOut(bug, copy.folder);
-      expect({ status, told: `${stdout}` }).toEqual({ status: 1, told: expect.stringContaining("VIOLATED") as string });
+      expect({ status, told: stdout }).toEqual({ status: 1, told: expect.stringContaining("VIOLATED") as string });
     },
   );
 });
