@@ -166,6 +166,19 @@ describe("the books of the document", () => {
     expect(violations).toEqual(["version 3 is told to be committed, and was never stored"]);
   });
 
+  test("operators 7: what a process tried out that has died goes on nowhere, unless it is tried out anew", () => {
+    const { books, violations } = open();
+    for (const version of [2, 3, 4]) books.tried(version, 10_000);
+    books.goesOn(2, 60_000);
+    books.dies(3);
+    books.dies(4);
+    books.given(4);
+    books.goesOn(4, 60_000);
+    expect(violations).toEqual([]);
+    books.goesOn(3, 60_000);
+    expect(violations).toEqual(["version 3 is tried out on, although the process has died that tried it out"]);
+  });
+
   test("operators 7: the time of what is tried out is up at its end, and later for a process that goes on with it", () => {
     const { books, pass } = open();
     books.tried(2, 10_000);

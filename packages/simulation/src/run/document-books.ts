@@ -26,6 +26,8 @@ export class DocumentBooks {
   readonly #confirmed = new Set<number>();
   /** A hand has put them there. */
   readonly #wanted = new Set<number>();
+  /** Those who tried them out have died since. */
+  readonly #orphaned = new Set<number>();
 
   constructor(options: DocumentBooksOptions) {
     this.#options = options;
@@ -39,6 +41,7 @@ export class DocumentBooks {
 
   /** A document has it, which is stored or tried out. */
   given(version: number): void {
+    this.#orphaned.delete(version);
     this.highest = Math.max(this.highest, version);
   }
 
@@ -56,8 +59,15 @@ export class DocumentBooks {
     this.#tried.set(version, { until: now() + withinMs * DRIFT + stillMs });
   }
 
+  /** The process that tries it out dies, and has not noted that it ends in order. */
+  dies(version: number): void {
+    this.#orphaned.add(version);
+  }
+
   /** A process goes on with it, and has at least so long. */
   goesOn(version: number, leastMs: number): void {
+    if (this.#orphaned.has(version))
+      this.#options.violated(`version ${version} is tried out on, although the process has died that tried it out`);
     const tried = this.#tried.get(version);
     if (tried !== undefined) tried.until = Math.max(tried.until, this.#options.now() + leastMs * DRIFT);
   }

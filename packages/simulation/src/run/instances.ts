@@ -115,9 +115,17 @@ export class Instances {
     if (instance === undefined) return;
     this.#world.trace.add(`${instance.name} is killed`);
     if (instance.triesOtherOutbox) this.#world.otherOutbox.isLeftBy(instance.owner);
+    this.#diesAmidATrial(instance);
     instance.kill();
     this.#places[place] = undefined;
     this.#beginning[place] = undefined;
+  }
+
+  /** One that was asked to end may have noted so. So may the one before, and this one not yet that it goes on. */
+  #diesAmidATrial({ configured, ending }: Instance): void {
+    const { auditor, document } = this.#world;
+    const tried = configured?.transactions.probation()?.version;
+    if (tried !== undefined && !ending && document.note?.orderly !== true) auditor.documents.dies(tried);
   }
 
   /** Asks a process to end, as whoever runs it does, and starts another one so long after that. */
