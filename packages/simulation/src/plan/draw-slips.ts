@@ -15,10 +15,24 @@ const SLIPS = [
   "injects where no route is",
 ] as const;
 
-export type Slip = (typeof SLIPS)[number];
+/** Where sends are under a lease. */
+const LONG_SEND = "lets a send last as long as its lease";
+
+export type Slip = (typeof SLIPS)[number] | typeof LONG_SEND;
 
 /** In some plans operators slip: what they ask for is refused, and changes nothing. */
 export function withSlips(dice: Dice, plan: Plan): Plan {
+  return withLongSend(dice.fork("long send"), withDrawnSlips(dice, plan));
+}
+
+function withLongSend(dice: Dice, plan: Plan): Plan {
+  const sendsLeased = plan.leases !== undefined && (plan.leases.of === "targets" || plan.outbox === undefined);
+  if (!sendsLeased || !dice.chance(0.1)) return plan;
+  const slip: Fault = { at: Math.floor(dice.next() * plan.calmAt), forMs: 0, kind: "slip", slip: LONG_SEND, nth: 1 };
+  return { ...plan, faults: [...plan.faults, slip].toSorted((a, b) => a.at - b.at) };
+}
+
+function withDrawnSlips(dice: Dice, plan: Plan): Plan {
   if (!dice.chance(0.25)) return plan;
   const { instances = 1, calmAt } = plan;
   const slips = Array.from({ length: dice.scaled(1, 10) }, (): Fault => ({

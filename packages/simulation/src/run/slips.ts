@@ -1,5 +1,7 @@
+import { ConfigError } from "@bridge/config";
 import { type JobOrder, JobRefusal, OperationError } from "@bridge/core";
 import { BridgeError, type MarkChange } from "@bridge/ports";
+import { changed } from "../plan/change.ts";
 import type { Slip } from "../plan/draw-slips.ts";
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
@@ -127,6 +129,17 @@ export class Slips {
         const { job } = await supervisor.jobs().plan(order, signal);
         await supervisor.jobs().ask(job.id, { call: "cancel" }, signal);
         return (await supervisor.jobs().plan({ ...order, reason: "another" }, signal)).job.id;
+      }
+      case "lets a send last as long as its lease": {
+        const { document } = this.#world.plan;
+        const policy = { send_timeout: document.bridge?.lease_ttl };
+        try {
+          at.configOf(changed(document, [{ what: "policy", policy }]));
+        } catch (error) {
+          if (error instanceof ConfigError) return undefined;
+          throw error;
+        }
+        return "that it may";
       }
       case "injects where no route is":
         return (await supervisor.inject(NOWHERE, { payload: new Uint8Array() }, { signal })).outcome;
