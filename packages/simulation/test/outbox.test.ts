@@ -96,6 +96,22 @@ test("a dead letter that is redriven while a redrive of it is on its way is told
   expect(auditor.violations).toEqual(["message 0 is redriven to out-0 while a redrive of it is on its way"]);
 });
 
+test("a dead letter that was edited may be redriven twice by two who have asked in the same moment, and by nobody who has not asked", async () => {
+  const { outbox, answer, auditor } = await opened(true);
+  const openedBy = (name: string) => answer(outbox.open({ name, alive: true, pending: 0 }, signal));
+  const first = await openedBy("first");
+  const second = await openedBy("second");
+  const redrive = (store: OutboxStore, id: string) =>
+    answer(store.persist([{ ...record(0), id, payloadDigest: id, identity: id, entryId: "entry" }], signal));
+  for (const store of [first, second]) expect(await answer(store.redriving("entry", signal))).toBeUndefined();
+  await redrive(first, "one");
+  await redrive(second, "another");
+  expect(auditor.violations).toEqual([]);
+  expect(await answer(first.redriving("entry", signal))).toBe("one");
+  await redrive(first, "a third");
+  expect(auditor.violations[0]).toBe("message 0 is redriven to out-0 while a redrive of it is on its way");
+});
+
 test("a server that loses its answers has done what it was asked, one that crashes has not, and a disk that hangs does it later", async () => {
   const server = await opened(true);
   server.outbox.service.down = "loses";

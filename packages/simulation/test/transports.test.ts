@@ -29,6 +29,11 @@ const SOURCES: readonly (readonly [
     { ...holding, "source: receive counts grow": NO_COUNT },
   ],
   [
+    "a queue that tells late what it takes back",
+    { confirms: false, releasable: false, counts: false, tellsAfterMs: 50 },
+    { ...holding, "source: receive counts grow": NO_COUNT },
+  ],
+  [
     "a session that is resumed",
     { confirms: false, releasable: false, counts: false, resumes: true },
     { ...holding, "source: receive counts grow": NO_COUNT },

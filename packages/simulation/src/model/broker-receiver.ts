@@ -6,13 +6,13 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /** Hands on what comes over a session; its buffer is bounded by the broker's window, and by what a session that is resumed brings. */
 export class BrokerReceiver implements Receiver {
   readonly #session: BrokerSession;
-  #buffer: Delivery[] = [];
+  #buffer: { readonly delivery: Delivery; readonly taken: AbortSignal }[] = [];
   #waiting: ((result: IteratorResult<Delivery, undefined>) => void) | undefined;
 
   constructor(session: BrokerSession, id: string) {
     this.#session = session;
     session.subscriptions.add(id);
-    session.taker = (delivery) => this.#take(delivery);
+    session.taker = (delivery, taken) => this.#take(delivery, taken);
   }
 
   receive(signal: AbortSignal): AsyncIterable<Delivery> {
@@ -50,15 +50,15 @@ export class BrokerReceiver implements Receiver {
   /** What a lost connection has left here is the broker's again. */
   #next(): Delivery | undefined {
     for (;;) {
-      const delivery = this.#buffer.shift();
-      if (delivery?.signal?.aborted !== true) return delivery;
+      const next = this.#buffer.shift();
+      if (next?.taken.aborted !== true) return next?.delivery;
     }
   }
 
-  #take(delivery: Delivery): void {
+  #take(delivery: Delivery, taken: AbortSignal): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting === undefined) this.#buffer.push(delivery);
+    if (waiting === undefined) this.#buffer.push({ delivery, taken });
     else waiting({ done: false, value: delivery });
   }
 }

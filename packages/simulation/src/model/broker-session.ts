@@ -27,7 +27,7 @@ export class BrokerSession implements Session {
   readonly subscriptions = new Set<string>();
   readonly options: BrokerSessionOptions;
   /** Whoever waits for deliveries. */
-  taker: ((delivery: Delivery) => void) | undefined;
+  taker: ((delivery: Delivery, taken: AbortSignal) => void) | undefined;
   /** Connections that nobody has closed, and that are not lost. */
   readonly open = new Set<Connection>();
   #connection: BrokerConnection | undefined;
@@ -80,6 +80,8 @@ class BrokerConnection implements Connection, Consumer {
   closes = () => {};
   readonly #session: BrokerSession;
   readonly #gone = new AbortController();
+  /** What came over it is told to be taken back. */
+  readonly #told = new AbortController();
   readonly #closed = Promise.withResolvers<BridgeError | undefined>();
   readonly #there: Way;
   readonly #back: Way;
@@ -132,7 +134,10 @@ class BrokerConnection implements Connection, Consumer {
 
   hand(held: { readonly number: number }, receives: number): void {
     this.#back.go(() => {
-      if (!this.#gone.signal.aborted) this.#session.taker?.(this.#delivery(held.number, receives));
+      if (this.#gone.signal.aborted) return;
+      const lent = this.#loans?.hold({ number: held.number, receives });
+      const [taken, told] = [lent ?? this.#gone.signal, lent ?? this.#told.signal];
+      this.#session.taker?.(this.#delivery({ number: held.number, receives }, taken, told), taken);
     });
   }
 
@@ -163,10 +168,19 @@ class BrokerConnection implements Connection, Consumer {
   #end(cause: BridgeError | undefined): void {
     if (this.#gone.signal.aborted) return;
     this.#gone.abort(cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed"));
+    this.#tell();
     this.#session.open.delete(this);
     this.#loans?.end(this.#gone.signal.reason);
     this.#closed.resolve(cause);
     if (cause !== undefined) this.closes();
+  }
+
+  #tell(): void {
+    const { broker, owner, habits } = this.#session.options;
+    const { time } = broker.options;
+    const tell = (): void => this.#told.abort(this.#gone.signal.reason);
+    if (habits.tellsAfterMs === undefined) tell();
+    else time.reach(owner, time.now + habits.tellsAfterMs, tell);
   }
 
   #extend(handed: Handed, answer: (still: boolean) => void): void {
@@ -176,11 +190,11 @@ class BrokerConnection implements Connection, Consumer {
     });
   }
 
-  #delivery(number: number, receives: number): Delivery {
-    const taken = this.#loans?.hold({ number, receives }) ?? this.#gone.signal;
+  /** `told`: when whoever has it hears that it is `taken` back. */
+  #delivery({ number, receives }: Handed, taken: AbortSignal, told: AbortSignal): Delivery {
     const { broker, owner, habits } = this.#session.options;
     const { auditor, trace, moments } = broker.options;
-    auditor.source.delivers(owner, number, taken);
+    auditor.source.delivers(owner, number, told);
     const arrives = (settlement: Settlement): boolean => {
       const known = broker.settled(this, { number, receives }, settlement);
       if (known) moments?.comes("settled", owner);
@@ -218,7 +232,7 @@ class BrokerConnection implements Connection, Consumer {
       message: broker.options.messageOf(number),
       ...(habits.counts && { receiveCount: receives }),
       releasable: habits.releasable,
-      signal: taken,
+      signal: told,
       settle,
     };
   }

@@ -17,6 +17,7 @@ import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import { numberIn } from "./broker-session.ts";
+import { RedriveAsks } from "./redrive-asks.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
 
 export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
@@ -41,6 +42,9 @@ interface Kept {
   lentTo: Owner | undefined;
   lentUntil: number;
 }
+
+/** A record that redrives a dead letter. */
+type Replay = OutboxRecord & { readonly entryId: string };
 
 interface Listener {
   readonly owner: Owner;
@@ -67,6 +71,7 @@ export class Outbox {
   readonly #legs = new Map<string, Kept[]>();
   readonly #server: Owner = { alive: true, pending: 0 };
   readonly #leftBy = new Set<Owner>();
+  readonly #redriveAsks = new RedriveAsks();
   #unfinished = 0;
   #store: OutboxStore;
   /** Of a file: who has it open. */
@@ -174,7 +179,12 @@ export class Outbox {
       finish: (ends, signal) =>
         ask(signal, true, (torn) => this.#finish(owner, torn ? ends.slice(0, Math.ceil(ends.length / 2)) : ends)),
       status: (id, signal) => ask(signal, false, () => this.#store.status(id, NEVER)),
-      redriving: (entryId, signal) => ask(signal, false, () => this.#store.redriving(entryId, NEVER)),
+      redriving: (entryId, signal) =>
+        ask(signal, false, async () => {
+          const there = await this.#store.redriving(entryId, NEVER);
+          this.#redriveAsks.isTold(owner, entryId, there);
+          return there;
+        }),
       backlog: (signal) => ask(signal, false, () => this.#store.backlog(NEVER)),
       blockedKeys: (filter, limit, signal) =>
         ask(signal, false, async () => (await this.#store.blockedKeys?.(filter, limit, NEVER)) ?? []),
@@ -203,9 +213,11 @@ export class Outbox {
       this.#keep(owner, number, record);
       this.#unfinished++;
       if (record.entryId === undefined) auditor.outbox.persisted(number, record.bindingId);
-      else this.#replays(number, record);
+      else this.#replays(owner, number, { ...record, entryId: record.entryId });
       this.#tellOthers(owner, record);
     }
+    for (const [index, { entryId }] of records.entries())
+      if (entryId !== undefined && results[index]?.kind === "persisted") this.#redriveAsks.enters(owner, entryId);
     if (results.some(({ kind }) => kind === "persisted")) this.#options.moments?.comes("persisted", owner);
     return results;
   }
@@ -226,13 +238,20 @@ export class Outbox {
     this.#legs.set(leg, [...(this.#legs.get(leg) ?? []), kept]);
   }
 
-  /** Of one dead letter one record at a time is on its way to a binding. */
-  #replays(number: number, { id, entryId, bindingId }: OutboxRecord): void {
+  /**
+   * Of one dead letter one record at a time is on its way to a binding. One that was edited is another message: two instances that ask
+   * in the same moment may both enter theirs.
+   */
+  #replays(owner: Owner, number: number, { id, entryId, bindingId, payloadDigest }: Replay): void {
     const { auditor } = this.#options;
     auditor.outbox.replays(number, bindingId);
-    for (const { record, status } of this.#kept.values())
-      if (status === "pending" && record.id !== id && record.entryId === entryId && record.bindingId === bindingId)
+    const mayBeTwo = this.#redriveAsks.mayEnter(owner, entryId);
+    for (const { record, status } of this.#kept.values()) {
+      const isOther = status === "pending" && record.id !== id && record.entryId === entryId;
+      if (!isOther || record.bindingId !== bindingId) continue;
+      if (record.payloadDigest === payloadDigest || !mayBeTwo)
         auditor.violated(`message ${number} is redriven to ${bindingId} while a redrive of it is on its way`);
+    }
   }
 
   #lent(to: Owner, loanMs: number, claims: readonly OutboxClaim[]): readonly OutboxClaim[] {

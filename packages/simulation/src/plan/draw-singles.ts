@@ -22,5 +22,17 @@ export function withSingles(dice: Dice, plan: Plan): Plan {
       ...(dice.chance(0.4) && { edit: dice.pick(["same", "anew", "throws"]) }),
     };
   });
-  return { ...plan, faults: [...plan.faults, ...singles].toSorted((a, b) => a.at - b.at) };
+  const all = [...plan.faults, ...singles, ...afterRedrives(dice.fork("altered"), plan)];
+  return { ...plan, faults: all.toSorted((a, b) => a.at - b.at) };
+}
+
+/** Somebody edits a dead letter that another operator has just asked to be redriven, and has it redriven as well. */
+function afterRedrives(dice: Dice, { faults, outbox, instances = 1 }: Plan): readonly Fault[] {
+  if (outbox === undefined) return [];
+  return faults.flatMap((fault): readonly Fault[] => {
+    if (fault.kind !== "redrive" || !dice.chance(0.3)) return [];
+    const at = fault.at + dice.scaled(10, 40_000);
+    const patienceMs = dice.scaled(1_000, 60_000);
+    return [{ kind: "redrive-one", at, forMs: 0, nth: 1, callers: instances, patienceMs, edit: "altered" }];
+  });
 }

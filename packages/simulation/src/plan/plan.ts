@@ -80,6 +80,8 @@ export interface BrokerHabits extends Habits {
   readonly loanMs?: number;
   /** Whoever connects again is handed all that it had at once, whatever its window. */
   readonly resumes?: boolean;
+  /** So long after a connection has ended its client tells that what came over it is taken back. Default: at once. No seed draws it. */
+  readonly tellsAfterMs?: number;
 }
 
 /** Of callers, who are in the place of a broker: each has one message, and nobody keeps it for him. */
@@ -173,7 +175,7 @@ export type Fault = {
       readonly callers: number;
       readonly patienceMs: number;
       /** What is sent in its place. Default: itself. */
-      readonly edit?: "same" | "anew" | "throws";
+      readonly edit?: "same" | "anew" | "altered" | "throws";
     }
   | { readonly kind: "delete-one"; readonly nth: number }
   /** Something that cannot be is asked for, some of it of one dead letter. */

@@ -134,9 +134,16 @@ export class Singles {
 
 const NO_EDIT = new Error("the edit has a fault");
 
+/** It says the same number. */
+const ALTERED = " ".codePointAt(0) ?? 0;
+
 const EDITS: Readonly<Record<Ask["edit"], (entry: DeadLetter) => DeadLetter>> = {
   same: (entry) => entry,
   anew: (entry) => ({ ...entry, envelope: { ...entry.envelope, payload: entry.envelope.payload.slice() } }),
+  altered: (entry) => ({
+    ...entry,
+    envelope: { ...entry.envelope, payload: Uint8Array.from([ALTERED, ...entry.envelope.payload]) },
+  }),
   throws: () => {
     throw NO_EDIT;
   },

@@ -73,7 +73,9 @@ export class Allowances {
       return plan.maxReplayAttempts * (1 + at.again) + at.lapsed;
     }
     if (injected !== undefined || this.#losesLeases) return Infinity;
-    return plan.maxReplayAttempts * (1 + settled + this.#begun) + handedBack;
+    // Who is told of that late goes on with it, beside who has it by then.
+    const besides = plan.broker.tellsAfterMs === undefined ? 0 : handedBack;
+    return plan.maxReplayAttempts * (1 + settled + this.#begun + besides) + handedBack;
   }
 
   #hasExpired({ number }: Known): boolean {
