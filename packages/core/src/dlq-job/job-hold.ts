@@ -144,7 +144,7 @@ export class JobHold {
           // While it was written, more may have come to be known.
           if (this.#asked === asked) this.#asked = undefined;
           if (this.#changed === changed) this.#changed = undefined;
-          if (next !== known) this.#job = this.#withAsked(next);
+          if (next !== known) this.#job = this.#withOwn(next);
           this.#revision++;
           this.#confirmedAt = begunAt;
           return true;
@@ -156,7 +156,7 @@ export class JobHold {
         }
         this.#revision = kept.revision;
         const heard = { ...this.#job, settings: kept.job.settings, requested: kept.job.requested };
-        this.#job = this.#withAsked(changed === undefined ? heard : withSettings(heard, changed));
+        this.#job = this.#withOwn(heard);
       }
     } catch {
       // What waits for it says for how long.
@@ -164,8 +164,9 @@ export class JobHold {
     return false;
   }
 
-  /** What was asked here comes after what others have asked; where that leaves no room for it, it is dropped. */
-  #withAsked(job: Job): Job {
+  /** What is not stored yet of what was asked and changed here comes after what others have; a request that has no room there is dropped. */
+  #withOwn(others: Job): Job {
+    const job = this.#changed === undefined ? others : withSettings(others, this.#changed);
     if (this.#asked === undefined) return job;
     const next = called(job, this.#asked, this.#options.clock.now());
     if ("id" in next) return next;

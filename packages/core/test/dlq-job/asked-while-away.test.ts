@@ -188,24 +188,36 @@ describe("interface 4.10.6: the owner of a job changes its settings while its st
     await supervisor.shutdown();
   });
 
-  test("what another hand has changed meanwhile stays, as far as it is something else", async () => {
-    const { bridge, lock, unlock } = await lockedWorld(ENTRIES);
-    const { clock, supervisor, dlq } = bridge;
-    const { id } = await begun(bridge, REDRIVE);
-    await until(bridge, id, ({ counts }) => counts.succeeded > 100);
-    lock(["jobs.put"]);
-    const [job] = await timed(bridge, supervisor.jobs().change(id, { rate: 7 }, bound()));
-    expect(job).toMatchObject({ settings: { rate: 7 } });
-    unlock();
-    const kept = await dlq.jobs?.get(id, bound());
-    const document = JSON.parse(kept?.document ?? "") as Job;
-    const theirs = JSON.stringify({ ...document, settings: { ...document.settings, rate: 3, concurrency: 2 } });
-    const revision = (kept?.revision ?? 0) + 1;
-    await dlq.jobs?.put({ ...kept!, revision, document: theirs }, kept?.revision, bound());
-    await clock.advance(3_000);
-    expect(await supervisor.jobs().get(id, bound())).toMatchObject({ settings: { rate: 7, concurrency: 2 } });
-    await supervisor.shutdown();
-  });
+  test.each([
+    { how: "fails", ends: "unlock" },
+    { how: "is carried out late", ends: "thaw" },
+  ] as const)(
+    "what another hand has changed meanwhile stays, as far as it is something else, when the write under way $how",
+    async ({ ends }) => {
+      const world = await lockedWorld(ENTRIES);
+      const { bridge, unlocked, lock } = world;
+      const { clock, supervisor } = bridge;
+      const { id } = await begun(bridge, REDRIVE);
+      await until(bridge, id, ({ counts }) => counts.succeeded > 100);
+      lock(["jobs.put"]);
+      // So that a write of the owner is under way, which knows nothing of the change.
+      await clock.advance(1_500);
+      const [job] = await timed(bridge, supervisor.jobs().change(id, { rate: 7 }, bound()));
+      expect(job).toMatchObject({ settings: { rate: 7 } });
+      const kept = await unlocked.jobs.get(id, bound());
+      const document = JSON.parse(kept?.document ?? "") as Job;
+      const theirs = JSON.stringify({ ...document, settings: { ...document.settings, rate: 3, concurrency: 2 } });
+      const revision = (kept?.revision ?? 0) + 1;
+      await unlocked.jobs.put({ ...kept!, revision, document: theirs }, kept?.revision, bound());
+      world[ends]();
+      await clock.advance(3_000);
+      expect(await supervisor.jobs().get(id, bound())).toMatchObject({ settings: { rate: 7, concurrency: 2 } });
+      expect(JSON.parse((await unlocked.jobs.get(id, bound()))?.document ?? "")).toMatchObject({
+        settings: { rate: 7, concurrency: 2 },
+      });
+      await supervisor.shutdown();
+    },
+  );
 });
 
 describe("interface 4.10.6: what was asked at another instance, and the owner has not heard, is true all the same", () => {

@@ -20,15 +20,20 @@ export interface LockedWorld {
   readonly lock: (calls: Iterable<string>) => void;
   /** What was left without an answer comes to nothing. */
   readonly unlock: () => void;
+  /** What was left without an answer is carried out, late. */
+  readonly thaw: () => void;
 }
 
 export async function lockedWorld(entries: number): Promise<LockedWorld> {
   const clock = new BoundingClock();
   const dlq = openMemoryDlq({ maxEntries: 100_000, clock });
   const locked = new Set<string>();
-  const held: ((why: Error) => void)[] = [];
+  const held: PromiseWithResolvers<void>[] = [];
   const store = seenDlq(dlq, (name) => {
-    return locked.has(name) ? new Promise<void>((_, reject) => held.push(reject)) : undefined;
+    if (!locked.has(name)) return undefined;
+    const answer = Promise.withResolvers<void>();
+    held.push(answer);
+    return answer.promise;
   });
   const bridge = await started({ clock, dlq: store });
   await fill(dlq, entries);
@@ -40,7 +45,11 @@ export async function lockedWorld(entries: number): Promise<LockedWorld> {
     },
     unlock: () => {
       locked.clear();
-      for (const reject of held.splice(0)) reject(new BridgeError("TIMEOUT", "no answer in time"));
+      for (const { reject } of held.splice(0)) reject(new BridgeError("TIMEOUT", "no answer in time"));
+    },
+    thaw: () => {
+      locked.clear();
+      for (const { resolve } of held.splice(0)) resolve();
     },
   };
 }
