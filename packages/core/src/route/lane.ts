@@ -38,7 +38,7 @@ export class Lane {
   #endedAt = -Infinity;
   /** When something was last delivered, or there was seen to be nothing to deliver. */
   #deliveredAt: number;
-  /** How many attempts had failed when something was last delivered, and when it was last looked. */
+  /** How many attempts had failed by then, and when it was last looked. */
   #failedBefore: number;
   #failed: number;
 
@@ -64,7 +64,9 @@ export class Lane {
     this.#failed = failuresOf(source);
     // After a failure, no work may only mean that the source has taken it back until its next try.
     const failure = this.#failure(now);
-    if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) this.#deliveredAt = now;
+    if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) {
+      [this.#deliveredAt, this.#failedBefore] = [now, this.#failed];
+    }
     this.#seenAt = now;
     const newest = this.#samples.at(-1) ?? this.#samples[0];
     if (now - newest.at < SECOND) return;
@@ -97,6 +99,7 @@ export class Lane {
     const { failure, delivered } = this.#source;
     if (failure === undefined || failure.delivered !== delivered) return undefined;
     const times = failuresOf(this.#source) - this.#failedBefore;
+    if (times === 0) return undefined;
     return { code: failure.code, error: failure.error, agoMs: now - failure.at, times };
   }
 

@@ -103,6 +103,22 @@ describe("the failure that nothing delivered has followed", () => {
     expect(after(60_999)).toMatchObject({ undeliveredMs: 60_999 });
     expect(after(61_000)).toMatchObject({ undeliveredMs: 0 });
   });
+
+  test("is none once it is no news and there is nothing to do, and counts no more with those after that", () => {
+    const { after, failure } = stage({ work: 1 });
+    after(1_000, { refused: 3, failure: failure(1_000) });
+    expect(after(60_999, { work: 0 }).failure).toMatchObject({ times: 3 });
+    expect(after(61_000).failure).toBeUndefined();
+    expect(after(62_000, { work: 1, refused: 4, failure: failure(61_500) }).failure).toMatchObject({ times: 1 });
+    expect(after(63_000, { refused: 5, failure: failure(62_500) }).failure).toMatchObject({ times: 2 });
+  });
+
+  test("is counted with those that were refused long ago while there has always been something to do", () => {
+    const { after, failure } = stage({ work: 1 });
+    after(1_000, { refused: 3, failure: failure(1_000) });
+    after(61_000);
+    expect(after(62_000, { refused: 4, failure: failure(61_500) }).failure).toMatchObject({ times: 4 });
+  });
 });
 
 describe("attempts that ended", () => {
