@@ -133,6 +133,29 @@ test("what comes of a send counts for its binding, whichever address the binding
   expect([...sends.of(owner)].map(([binding, { failures }]) => [binding, failures])).toEqual([["out", 0]]);
 });
 
+test("a failure counts with those before it while one of them is news, or something is being sent", () => {
+  const sends = new SendsSeen();
+  const owner: Owner = { name: "one", alive: true, pending: 0 };
+  const { signal } = new AbortController();
+  let now = 0;
+  sends.now = () => now;
+  const begins = (ms: number, given = signal) => {
+    now = ms;
+    return sends.begins(owner, "out", { id: "m-0" }, given);
+  };
+  const fails = (ms: number): number | undefined => {
+    begins(ms)(new BridgeError("UNAVAILABLE", "no"));
+    return sends.of(owner).get("out")?.failures;
+  };
+  expect([fails(0), fails(58_999), fails(117_998)]).toEqual([1, 2, 3]);
+  expect(fails(176_998)).toBe(1);
+  const ended = begins(180_000);
+  expect(fails(240_000)).toBe(2);
+  ended(new Error("cancelled"));
+  begins(241_000, AbortSignal.abort());
+  expect(fails(300_000)).toBe(1);
+});
+
 test("what is true is told to nobody", async () => {
   expect(await told({})).toEqual([]);
   expect(

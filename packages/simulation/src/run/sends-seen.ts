@@ -2,6 +2,12 @@ import { BridgeError, type Envelope } from "@bridge/ports";
 import { plannedBinding } from "../plan/change.ts";
 import type { Owner } from "../time/virtual-time.ts";
 
+/**
+ * A minute, by a clock that may be fast. Nothing that is to be sent is tried so seldom: who sends nothing for so long has nothing
+ * to do, and what failed before that is no news.
+ */
+const FORGOTTEN_MS = 59_000;
+
 /** A send that is not answered yet. */
 export interface OpenSend {
   readonly since: number;
@@ -34,6 +40,8 @@ export class SendsSeen {
     this.#byOwner.set(owner, bindings);
     const seen = bindings.get(binding) ?? new BindingSeen();
     bindings.set(binding, seen);
+    const isAtWork = [...seen.open].some((each) => !each.signal.aborted);
+    if (!isAtWork && this.now() - seen.lastFailureAt >= FORGOTTEN_MS) seen.failures = 0;
     const send = { since: this.now(), envelopeId: id, signal };
     seen.open.add(send);
     return (error) => {
