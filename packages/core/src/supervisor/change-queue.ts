@@ -1,12 +1,13 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { Serial } from "@bridge/ports/internal";
+import { GaveWay } from "./stops-waiting.ts";
 
 export interface ChangeQueueOptions {
   /** Shared with all other requests. */
   readonly requests: Serial;
   /** Whether a configuration is being brought into force right now. */
   readonly busy: () => boolean;
-  readonly change: (config: BridgeConfig, signal: AbortSignal) => Promise<"applied" | "accepted">;
+  readonly change: (config: BridgeConfig, signal: AbortSignal) => Promise<Answer>;
   /** Bounds changes that nobody waits for any more. */
   readonly root: AbortSignal;
   /** Told of a change that had been accepted and failed, and with `undefined` once a later one is taken, accepted before or not. */
@@ -16,6 +17,8 @@ export interface ChangeQueueOptions {
 interface Change {
   readonly config: BridgeConfig;
 }
+
+type Answer = "applied" | "accepted";
 
 /** Configurations on their way into force: one at a time, and of those that wait the newest. */
 export class ChangeQueue {
@@ -28,9 +31,9 @@ export class ChangeQueue {
     this.#options = options;
   }
 
-  async apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+  async apply(config: BridgeConfig, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
-    if (!this.#options.busy()) return this.#enqueue(config, signal);
+    if (!this.#options.busy()) return this.#enqueue({ config }, signal);
     this.#accept(config);
     return "accepted";
   }
@@ -38,11 +41,10 @@ export class ChangeQueue {
   /** Nobody waits for it: what becomes of it is told in the view. */
   #accept(config: BridgeConfig): void {
     const { root, refused } = this.#options;
-    this.#enqueue(config, root).catch((error: unknown) => refused(error));
+    this.#enqueue({ config }, root).catch((error: unknown) => refused(error));
   }
 
-  async #enqueue(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
-    const change: Change = { config };
+  async #enqueue(change: Change, signal: AbortSignal): Promise<Answer> {
     this.#newest = change;
     const turn = Promise.withResolvers<void>();
     const onAbort = (): void => turn.reject(signal.reason);
@@ -54,10 +56,12 @@ export class ChangeQueue {
     });
     // Given up while it waits, it is answered at once; its turn then comes to nothing, and is no failure of anybody.
     await turn.promise;
-    return served;
+    const answer = await served;
+    return typeof answer === "string" ? answer : answer.again;
   }
 
-  async #serve(change: Change, signal: AbortSignal): Promise<"applied" | "accepted"> {
+  /** `again`: its answer when it has given way to a stop, behind which it has its turn. */
+  async #serve(change: Change, signal: AbortSignal): Promise<Answer | { readonly again: Promise<Answer> }> {
     if (change !== this.#newest) {
       if (!signal.aborted) this.#passedOver = change.config;
       return "accepted";
@@ -70,10 +74,25 @@ export class ChangeQueue {
       this.#options.refused(undefined);
       return answer;
     } catch (error) {
+      if (error instanceof GaveWay) return this.#giveWay(change, passedOver, signal);
       // The newest one comes to nothing, so the one before it, which was accepted, has its turn after all.
       if (passedOver !== undefined && this.#newest === change) this.#accept(passedOver);
       else this.#passedOver = passedOver;
       throw error;
     }
+  }
+
+  /** In the same turn, so that a newer one still comes behind it. */
+  #giveWay(
+    change: Change,
+    passedOver: BridgeConfig | undefined,
+    signal: AbortSignal,
+  ): Answer | { readonly again: Promise<Answer> } {
+    const isNewest = change === this.#newest;
+    this.#passedOver = isNewest ? passedOver : change.config;
+    if (!isNewest) return "accepted";
+    const again = this.#enqueue(change, signal);
+    again.catch(() => {});
+    return { again };
   }
 }

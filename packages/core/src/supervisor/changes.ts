@@ -9,11 +9,13 @@ import type { Kept, RuntimeParts } from "../runtime/runtime-parts.ts";
 import type { Veils } from "../veils.ts";
 import type { Standing } from "./standing.ts";
 import { beyondRecovery } from "./state-machine.ts";
+import type { StopsWaiting } from "./stops-waiting.ts";
 import { swap } from "./swap.ts";
 
 export interface ChangesOptions {
   readonly standing: Standing;
   readonly veils: Veils;
+  readonly stops: StopsWaiting;
   /** Told of each configuration that comes into force. */
   readonly onConfig: (config: BridgeConfig) => void;
 }
@@ -23,12 +25,14 @@ export class Changes {
   readonly #standing: Standing;
   readonly #startedWith: BridgeConfig;
   readonly #veils: Veils;
+  readonly #stops: StopsWaiting;
   readonly #onConfig: (config: BridgeConfig) => void;
 
-  constructor({ standing, veils, onConfig }: ChangesOptions) {
+  constructor({ standing, veils, stops, onConfig }: ChangesOptions) {
     this.#standing = standing;
     this.#startedWith = standing.config;
     this.#veils = veils;
+    this.#stops = stops;
     this.#onConfig = onConfig;
   }
 
@@ -47,12 +51,15 @@ export class Changes {
     return foundation.stranding({ from, to: config, moving: state.is("running") }, signal);
   }
 
-  /** `accepted`: nothing runs, and `config` is for the next start. */
+  /**
+   * `accepted`: nothing runs, and `config` is for the next start.
+   * @throws GaveWay when a stop was asked for before anything had begun
+   */
   async apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
     const standing = this.#standing;
     standing.state.refuseWhenTerminal();
     for (const { veils } of [standing.config, config]) this.#veils.remember(veils);
-    const stranding = await this.stranding(config, AbortSignal.any([signal, standing.root]));
+    const stranding = await this.stranding(config, AbortSignal.any([signal, standing.root, this.#stops.signal]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
     const change = await this.#compared(config, signal);
     if (!this.#mayChange(config)) return "accepted";

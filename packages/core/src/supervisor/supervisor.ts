@@ -30,6 +30,7 @@ import type { Standing } from "./standing.ts";
 import { start } from "./start.ts";
 import { StateMachine } from "./state-machine.ts";
 import { close, stop } from "./stop.ts";
+import { StopsWaiting } from "./stops-waiting.ts";
 import { trialOf } from "./trial.ts";
 import { mayFollow } from "./transitions.ts";
 
@@ -46,6 +47,7 @@ export class RuntimeSupervisor implements Supervisor {
   readonly #jobOwner: JobOwner;
   readonly #jobs: Jobs;
   readonly #requests = new Serial();
+  readonly #stops = new StopsWaiting();
   readonly #queue: ChangeQueue;
   readonly #veils: Veils;
   /** The root context: aborted when the process is to end. */
@@ -74,7 +76,7 @@ export class RuntimeSupervisor implements Supervisor {
     foundation.follow(config);
     const state = new StateMachine(seams.logger, (from, to) => foundation.hooks.state(from, to));
     this.#standing = { seams, foundation, state, root, config, carried: undefined, runtime: undefined };
-    this.#changes = new Changes({ standing: this.#standing, veils, onConfig });
+    this.#changes = new Changes({ standing: this.#standing, veils, stops: this.#stops, onConfig });
     this.#operations = new Operations({
       seams,
       foundation,
@@ -206,10 +208,12 @@ export class RuntimeSupervisor implements Supervisor {
 
   async stop(signal?: AbortSignal): Promise<void> {
     givenSignal(signal);
-    await orAborted(
-      this.#requests.run(() => stop(this.#standing)),
-      signal,
-    );
+    this.#stops.begin();
+    const stopped = this.#requests.run(() => {
+      this.#stops.end();
+      return stop(this.#standing);
+    });
+    await orAborted(stopped, signal);
   }
 
   async apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted"> {

@@ -1,6 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
 import { expect, test } from "vitest";
 import { ChangeQueue } from "../../src/supervisor/change-queue.ts";
+import { GaveWay } from "../../src/supervisor/stops-waiting.ts";
 import { Serial } from "@bridge/ports/internal";
 import { turn } from "../support/fake-clock.ts";
 
@@ -135,4 +136,26 @@ test("a caller that has gone before it asks changes nothing, also while another 
   await end("a");
   await first;
   expect(tried).toEqual(["a"]);
+});
+
+test("a change that gives way has its turn after what came before it", async () => {
+  const { requests, tried, apply, end } = queue();
+  const first = apply("a");
+  await turn();
+  const stopped = requests.run(async () => void tried.push("stop"));
+  await end("a", new GaveWay());
+  await stopped;
+  await end("a");
+  expect([await first, tried]).toEqual(["applied", ["a", "stop", "a"]]);
+});
+
+test("a change that gives way to a newer one is accepted, and has its turn when that fails", async () => {
+  const { tried, apply, end } = queue();
+  const first = apply("a");
+  await turn();
+  expect(await apply("b")).toBe("accepted");
+  await end("a", new GaveWay());
+  expect(await first).toBe("accepted");
+  await end("b", new Error("b is bad"));
+  expect(tried).toEqual(["a", "b", "a"]);
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Changes } from "../../src/supervisor/changes.ts";
 import type { Standing } from "../../src/supervisor/standing.ts";
 import { StateMachine } from "../../src/supervisor/state-machine.ts";
+import { StopsWaiting } from "../../src/supervisor/stops-waiting.ts";
 import { Veils } from "../../src/veils.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { ImpatientClock } from "../support/impatient-clock.ts";
@@ -28,7 +29,12 @@ function changing(stranding: (state: StateMachine) => Stranding | undefined, for
     carried: former,
     foundation: { follow: () => {}, stranding: async () => (asked++, stranding(state)) },
   } as unknown as Standing;
-  return { changes: new Changes({ standing, veils, onConfig: () => {} }), state, veils, asked: () => asked };
+  return {
+    changes: new Changes({ standing, veils, stops: new StopsWaiting(), onConfig: () => {} }),
+    state,
+    veils,
+    asked: () => asked,
+  };
 }
 
 const lost = new Error("the lease is another's");
@@ -96,7 +102,7 @@ describe("a change whose outbox does not answer what would be left behind", () =
     const caller = new AbortController();
     const applied = bridge.supervisor.apply({ ...bridge.config, routes: [] }, caller.signal);
     await asked.promise;
-    return { ...bridge, caller, applied };
+    return { ...bridge, caller, applied, answers: () => void (hangs = false) };
   }
 
   test("ends with its caller", async () => {
@@ -105,6 +111,16 @@ describe("a change whose outbox does not answer what would be left behind", () =
     caller.abort(gone);
     await expect(applied).rejects.toBe(gone);
     expect(supervisor.state().kind).toBe("running");
+    await supervisor.shutdown();
+  });
+
+  test("gives way to a stop, and has its turn after that", async () => {
+    const { supervisor, applied, answers } = await silent();
+    answers();
+    await supervisor.stop(bound());
+    expect(supervisor.state().kind).toBe("paused");
+    expect(await applied).toBe("accepted");
+    expect(supervisor.config().routes).toEqual([]);
     await supervisor.shutdown();
   });
 
