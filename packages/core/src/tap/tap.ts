@@ -9,6 +9,8 @@ const KEPT_BYTES = 2 * 1_048_576;
  * not all take up the same moment.
  */
 const GATHER_MS = 50;
+/** A timer may be early by so much: what came then would be handed over twice, and the second time there is next to nothing. */
+const EARLY_MS = 2;
 /** How often whoever looks is told what they have not seen, at most. */
 const TELL_LOST_MS = 1_000;
 /** Of a payload, by how much of it is to be seen. */
@@ -55,8 +57,8 @@ export interface TappedMessage {
   readonly contentType: string;
   readonly headers: MessageHeaders;
   readonly payloadBytes: number;
-  /** Absent unless payloads are to be seen. */
-  readonly payload?: Uint8Array;
+  /** `undefined` unless payloads are to be seen. */
+  readonly payload: Uint8Array | undefined;
   readonly outcome: LegOutcome["disposition"];
   readonly legs: readonly TappedLeg[];
   readonly ms: number;
@@ -116,10 +118,7 @@ export class Tap implements Disposable {
     if (outcome !== undefined && message.outcome !== outcome) return;
     if (!message.received.subject.startsWith(subjectPrefix)) return;
     if (this.#seen++ % sample !== 0) return;
-    if (this.#hasRoom(message.received, now)) {
-      this.#tokens--;
-      this.#keep(message);
-    } else {
+    if (!this.#hasToken(now) || !this.#keep(message)) {
       this.#lost++;
       this.lost++;
     }
@@ -129,7 +128,8 @@ export class Tap implements Disposable {
   /** What has come, as soon as something has; `undefined` when it is over, or `signal` aborts. */
   async next(signal: AbortSignal): Promise<TappedBatch | undefined> {
     while (!this.#ended && !signal.aborted && this.#leftMs > 0) {
-      if (this.#kept.length === 0) await this.#something(signal);
+      // Losses alone wait here too, until it is time to tell of them.
+      if (this.#kept.length === 0 && this.#lost === 0) await this.#something(signal);
       if (this.#ended || signal.aborted) break;
       // More will have come by then, and together they cost less.
       await this.#clock.delay(Math.max(0, Math.min(this.#gatherMs, this.#leftMs)), signal).catch(() => {});
@@ -151,29 +151,30 @@ export class Tap implements Disposable {
   }
 
   get #gatherMs(): number {
-    return GATHER_MS - ((this.#clock.monotonic() - this.#beganAt) % GATHER_MS);
+    const leftMs = GATHER_MS - ((this.#clock.monotonic() - this.#beganAt) % GATHER_MS);
+    return leftMs < EARLY_MS ? leftMs + GATHER_MS : leftMs;
   }
 
   get #leftMs(): number {
     return this.#endsAt - this.#clock.monotonic();
   }
 
-  #hasRoom({ headers, payload }: Envelope, now: number): boolean {
+  #hasToken(now: number): boolean {
     const { rate } = this.#options;
     this.#tokens = Math.min(rate, this.#tokens + ((now - this.#filledAt) / 1_000) * rate);
     this.#filledAt = now;
-    if (this.#tokens < 1 || this.#kept.length >= KEPT_MESSAGES) return false;
-    return this.#keptBytes + sizeOf(headers) + this.#copied(payload) <= KEPT_BYTES;
+    return this.#tokens >= 1;
   }
 
-  #copied(payload: Uint8Array): number {
-    return Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
-  }
-
-  #keep({ received, outcome, legs, ms }: SettledMessage): void {
+  /** Whether there is room for it. */
+  #keep({ received, outcome, legs, ms }: SettledMessage): boolean {
+    if (this.#kept.length >= KEPT_MESSAGES) return false;
     const { id, subject, contentType, headers, payload } = received;
-    const copied = this.#copied(payload);
-    this.#keptBytes += sizeOf(headers) + copied;
+    const copied = Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
+    const bytes = this.#keptBytes + sizeOf(headers) + copied;
+    if (bytes > KEPT_BYTES) return false;
+    this.#tokens--;
+    this.#keptBytes = bytes;
     this.#kept.push({
       at: this.#clock.now(),
       envelopeId: id,
@@ -181,11 +182,12 @@ export class Tap implements Disposable {
       contentType,
       headers,
       payloadBytes: payload.length,
-      ...(this.#options.payload !== "none" && { payload: payload.slice(0, copied) }),
+      payload: this.#options.payload === "none" ? undefined : payload.slice(0, copied),
       outcome,
       legs,
       ms,
     });
+    return true;
   }
 
   /** Resolves when there is something to be said, or it is over. */
@@ -195,9 +197,7 @@ export class Tap implements Disposable {
     this.#wake = resolve;
     const onAbort = (): void => resolve();
     signal.addEventListener("abort", onAbort, { once: true });
-    // Losses alone are told when it is time for that.
-    const waitMs = this.#lost > 0 ? Math.min(TELL_LOST_MS, this.#leftMs) : this.#leftMs;
-    const late = this.#clock.delay(Math.max(0, waitMs), woken.signal).catch(() => {});
+    const late = this.#clock.delay(Math.max(0, this.#leftMs), woken.signal).catch(() => {});
     await Promise.race([promise, late]);
     this.#wake = undefined;
     signal.removeEventListener("abort", onAbort);
@@ -225,6 +225,6 @@ export class Tap implements Disposable {
 /** In UTF-16 code units. */
 function sizeOf(headers: MessageHeaders): number {
   let size = 0;
-  for (const [name, value] of Object.entries(headers)) size += name.length + value.length;
+  for (const name of Object.keys(headers)) size += name.length + (headers[name]?.length ?? 0);
   return size;
 }

@@ -87,6 +87,19 @@ describe("operators 6.3: what a route shows", () => {
     await Promise.all(both);
   });
 
+  it("is handed over once, though a timer fires a moment early", async () => {
+    const { clock, tap, settle } = watched();
+    await clock.pass(49);
+    settle(1);
+    let handedOver = false;
+    const taking = tap.next(new AbortController().signal).then(() => (handedOver = true));
+    await clock.pass(1);
+    expect(handedOver).toBe(false);
+    await clock.pass(50);
+    expect(handedOver).toBe(true);
+    await taking;
+  });
+
   it("is no more than its rate, of a burst a second's worth", async () => {
     const { clock, settle, taken, tap } = watched({ rate: 10 });
     settle(100);

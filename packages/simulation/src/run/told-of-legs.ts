@@ -13,7 +13,7 @@ export interface ToldLeg {
 /** Of which messages something is told: several may have one id. `undefined`: nobody here knows. */
 export function numbersOf(
   plan: Plan,
-  { envelopeId, payload }: { readonly envelopeId: string; readonly payload?: Uint8Array },
+  { envelopeId, payload }: { readonly envelopeId: string; readonly payload?: Uint8Array | undefined },
 ): readonly number[] | undefined {
   if (payload !== undefined) return [numberIn(payload)];
   const digits = /^m-(\d+)$/.exec(envelopeId)?.[1];
