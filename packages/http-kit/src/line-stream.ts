@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Reply } from "./endpoint.ts";
-import { type Show, StreamBody } from "./stream-body.ts";
+import { type Frame, type Show, StreamBody } from "./stream-body.ts";
 
 export const LINES_TYPE = "application/x-ndjson";
 
 /** What is handed over at once. */
 const PART_BYTES = 65_536;
+
+const LINE: Frame = { begin: () => "", end: "\n" };
 
 /** What was handed over of a {@link LineStream}. */
 export interface LinesSent {
@@ -48,7 +50,7 @@ export class LineStream extends StreamBody {
     const { lines, end } = this.#options;
     const digest = createHash("sha256");
     for await (const some of lines(signal)) {
-      const bytes = await show(some, "\n");
+      const bytes = await show(some, LINE);
       for (let at = 0; at < bytes.length; at += PART_BYTES) {
         const part = bytes.subarray(at, at + PART_BYTES);
         digest.update(part);
@@ -57,7 +59,7 @@ export class LineStream extends StreamBody {
       }
       this.#sent.lines += some.length;
     }
-    yield await show([end({ lines: this.#sent.lines, sha256: digest.digest("hex") })], "\n");
+    yield await show([end({ lines: this.#sent.lines, sha256: digest.digest("hex") })], LINE);
     this.#sent.isWhole = true;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@bridge/ports";
 import { jsonLinesInSlices, Slices } from "@bridge/ports/internal";
-import type { StreamBody } from "./stream-body.ts";
+import type { Frame, StreamBody } from "./stream-body.ts";
 
 /** After so much silence there is a sign of life. */
 const SILENCE_MS = 15_000;
@@ -27,7 +27,7 @@ export interface OpenStreamOptions {
   /** Why the caller may not see it any more; asked each second. */
   readonly barred: () => StreamEnd | undefined;
   /** Stands between what has happened and what is shown. */
-  readonly shown: (data: object, slices: Slices) => Promise<object>;
+  readonly shown: (data: readonly object[], slices: Slices) => Promise<readonly object[]>;
   /** What carries it to its client. Absent on a carrier that is not ours. */
   readonly carrier: StreamCarrier | undefined;
   /** So many of its events are not shown. */
@@ -120,7 +120,7 @@ export class OpenStream {
     this.#hasRoom = resolve;
     const { stream, lost } = this.#options;
     const isFirst = this.#parts === undefined;
-    this.#parts ??= stream.parts((data, end) => this.#show(data, end), this.#cancelled.signal, lost);
+    this.#parts ??= stream.parts((data, frame) => this.#show(data, frame), this.#cancelled.signal, lost);
     if (isFirst && stream.sign !== undefined) this.#send(stream.sign);
     else if (this.#ready === undefined) this.#ask(this.#parts);
     else this.#send(this.#ready);
@@ -147,12 +147,10 @@ export class OpenStream {
     );
   }
 
-  async #show(data: readonly object[], end: string): Promise<Uint8Array> {
+  async #show(data: readonly object[], frame: Frame): Promise<Uint8Array> {
     const { clock, shown } = this.#options;
     const slices = new Slices(clock);
-    const through: object[] = [];
-    for (const one of data) through.push(await shown(one, slices));
-    return jsonLinesInSlices(through, end, slices);
+    return jsonLinesInSlices(await shown(data, slices), frame, slices);
   }
 
   #send(bytes: Uint8Array): void {

@@ -1,8 +1,14 @@
 import type { Reply } from "./endpoint.ts";
 import type { StreamEnd } from "./open-stream.ts";
 
-/** What a caller is shown of these, one after another, as JSON; behind each stands `end`. */
-export type Show = (data: readonly object[], end: string) => Promise<Uint8Array>;
+/** What stands around each of several. */
+export interface Frame {
+  readonly begin: (place: number) => string;
+  readonly end: string;
+}
+
+/** What a caller is shown of these, one after another, as JSON. */
+export type Show = (data: readonly object[], frame: Frame) => Promise<Uint8Array>;
 
 /** The body of an answer that goes on, part by part. */
 export abstract class StreamBody {

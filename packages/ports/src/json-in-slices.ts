@@ -17,21 +17,35 @@ export function jsonInSlices(value: object, slices: Slices): Promise<Uint8Array>
   return textInSlices(whole(value), slices);
 }
 
-/** The same of several, with `end` behind each. */
-export function jsonLinesInSlices(values: Iterable<object>, end: string, slices: Slices): Promise<Uint8Array> {
-  return textInSlices(linesOf(values, end), slices);
+/** The same of several, with `begin` of its place before each and `end` behind it. */
+export function jsonLinesInSlices(
+  values: Iterable<object>,
+  { begin, end }: { readonly begin: (place: number) => string; readonly end: string },
+  slices: Slices,
+): Promise<Uint8Array> {
+  return textInSlices(linesOf(values, begin, end), slices);
 }
 
-function* linesOf(values: Iterable<object>, end: string): Generator<string> {
+function* linesOf(values: Iterable<object>, begin: (place: number) => string, end: string): Generator<string> {
+  let place = 0;
   for (const value of values) {
-    yield* whole(value);
-    yield end;
+    const before = begin(place++);
+    if (isLittle(value)) yield before + JSON.stringify(value) + end;
+    else {
+      yield before;
+      yield* jsonParts(value, 0);
+      yield end;
+    }
   }
 }
 
 function* whole(value: object): Generator<string> {
-  if (roomBehind(value, LITTLE) >= 0) yield JSON.stringify(value);
+  if (isLittle(value)) yield JSON.stringify(value);
   else yield* jsonParts(value, 0);
+}
+
+function isLittle(value: object): boolean {
+  return roomBehind(value, LITTLE) >= 0;
 }
 
 /** What is left of the room when all of this is in it; negative as soon as that is sure to be less than nothing. */
@@ -44,7 +58,7 @@ function roomBehind(value: unknown, room: number): number {
     for (let at = 0; at < value.length && left >= 0; at++) left = roomBehind(value[at], left);
     return left;
   }
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     left = roomBehind((value as Readonly<Record<string, unknown>>)[key], left - key.length);
     if (left < 0) return left;
   }

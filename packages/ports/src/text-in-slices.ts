@@ -1,7 +1,7 @@
 import type { Slices } from "./turns.ts";
 
 /** How much text is put together before it becomes bytes. */
-const PART_CHARACTERS = 16_384;
+const PART_CHARACTERS = 32_768;
 const FIRST_BYTES = 65_536;
 /** A character of a string has at most so many bytes in UTF-8. */
 const MAX_BYTES = 3;

@@ -4,14 +4,21 @@ const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:
 const FIRST_MS = -62_167_219_200_000;
 const LAST_MS = 253_402_300_799_999;
 
+/** Most times that are written one after another lie in one second, and what they share costs most. */
+let last = { second: Number.NaN, text: "" };
+
 /**
  * Epoch milliseconds as an RFC 3339 timestamp in UTC. What lies beyond the years 0000 to 9999 is told as their first or last moment,
  * and what is no number as the first: a store may hold what somebody has changed, and one odd time must not hide the others.
  */
 export function formatTimestamp(epochMs: number): string {
-  const written = Math.min(Math.max(Number.isNaN(epochMs) ? FIRST_MS : epochMs, FIRST_MS), LAST_MS);
-  // oxlint-disable-next-line no-restricted-globals -- of a time that is given
-  return new Date(written).toISOString();
+  const written = Math.trunc(Math.min(Math.max(Number.isNaN(epochMs) ? FIRST_MS : epochMs, FIRST_MS), LAST_MS));
+  const second = Math.floor(written / 1_000);
+  if (second !== last.second) {
+    // oxlint-disable-next-line no-restricted-globals -- of a time that is given
+    last = { second, text: new Date(second * 1_000).toISOString().slice(0, -"000Z".length) };
+  }
+  return `${last.text}${String(written - second * 1_000).padStart(3, "0")}Z`;
 }
 
 /** Epoch milliseconds of an RFC 3339 timestamp, rounded down; `undefined` when it is none. */

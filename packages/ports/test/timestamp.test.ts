@@ -26,6 +26,15 @@ describe("RFC 3339 timestamps", () => {
     expect(formatTimestamp(ms)).toBe(text);
   });
 
+  test("are told as the platform does, whatever was told before", () => {
+    const moment = fc.double({ min: -5_000, max: 5_000, noNaN: true });
+    fc.assert(
+      fc.property(moment, (ms) => {
+        expect(formatTimestamp(ms)).toBe(new Date(ms).toISOString());
+      }),
+    );
+  });
+
   test.for([
     "",
     "2026-01-31",
