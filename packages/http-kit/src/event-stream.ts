@@ -4,6 +4,8 @@ import type { StreamEnd } from "./open-stream.ts";
 import { type Show, StreamBody } from "./stream-body.ts";
 
 const COMMENT = Buffer.from(":\n\n");
+/** Many times a second and for hours: whoever looks on is not to be felt by those whom the bridge works for. */
+const SLICE_MS = 0.1;
 
 /** One event of a stream. It is complete by itself: what a client has missed is not sent again. */
 export interface StreamEvent {
@@ -27,6 +29,7 @@ export interface EventStreamOptions {
 export class EventStream extends StreamBody {
   /** A comment line, so that no proxy takes the connection for an idle one. */
   readonly sign = COMMENT;
+  readonly sliceMs = SLICE_MS;
   readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
   readonly #events: EventStreamOptions["events"];
 

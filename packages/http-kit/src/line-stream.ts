@@ -32,6 +32,7 @@ export interface LineStreamOptions {
 /** The body of an answer of many lines, each a JSON object. One that ends too early is cut, and has no last line. */
 export class LineStream extends StreamBody {
   readonly sign = undefined;
+  readonly sliceMs = undefined;
   readonly ended: () => NonNullable<Reply["audit"]>;
   readonly #options: LineStreamOptions;
   #sent = { lines: 0, bytes: 0, isWhole: false };

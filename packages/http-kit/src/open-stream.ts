@@ -148,8 +148,10 @@ export class OpenStream {
   }
 
   async #show(data: readonly object[], frame: Frame): Promise<Uint8Array> {
-    const { clock, shown } = this.#options;
-    const slices = new Slices(clock);
+    const { clock, shown, stream } = this.#options;
+    const slices = new Slices(clock, undefined, stream.sliceMs);
+    // What has come was looked through in the turn before.
+    await slices.next();
     return jsonLinesInSlices(await shown(data, slices), frame, slices);
   }
 

@@ -16,6 +16,8 @@ export abstract class StreamBody {
   abstract readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
   /** What goes out at once, so that the head of the answer leaves, and after silence. Absent: nothing does. */
   abstract readonly sign: Uint8Array | undefined;
+  /** How long a slice may hold the event loop in which text is made of what comes. Absent: as long as one of any answer. */
+  abstract readonly sliceMs: number | undefined;
   /** The last bytes; `undefined`: there are none, and one that is not over is cut, so that nobody takes it for whole. */
   abstract bye(why: StreamEnd): Uint8Array | undefined;
   /**

@@ -57,6 +57,21 @@ class Ticks {
   }
 }
 
+/** On which each look at it takes half of a short slice. */
+class BusyClock extends ManualClock {
+  turns = 0;
+  #looks = 0;
+
+  override monotonic(): number {
+    return this.#looks++ * 0.05;
+  }
+
+  override turn(run: () => void): void {
+    this.turns++;
+    super.turn(run);
+  }
+}
+
 function row(stream: () => EventStream): Endpoint<Action> {
   return endpoint({
     method: "GET",
@@ -95,6 +110,18 @@ async function deafClient(port: number, path = PATH): Promise<Socket> {
 }
 
 describe("operators 6.1: streams", () => {
+  it("make text of what comes together in many short turns of the event loop", async () => {
+    const clock = new BusyClock();
+    await using server = await tickServer({ clock });
+    const events = serverEvents(await server.call(PATH));
+    await vi.waitFor(() => expect(server.ticks.asked).toBe(1), PATIENCE);
+    const before = clock.turns;
+    server.ticks.send(...Array.from({ length: 40 }, (_, n) => ({ n })));
+    for (let n = 0; n < 40; n++) expect(await events.next()).toMatchObject({ value: { data: { n } } });
+    expect(clock.turns - before).toBeGreaterThanOrEqual(10);
+    await events.return(undefined);
+  });
+
   it("send each event as it comes, with what proxies need to hand it on", async () => {
     await using server = await tickServer();
     const answer = await server.call(PATH);

@@ -1,6 +1,6 @@
 import type { Clock } from "./seams.ts";
 
-/** How long one slice of divided work may hold the event loop. */
+/** How long one slice of divided work may hold the event loop, unless it is to be less. */
 const SLICE_MS = 2;
 
 /** Runs something in a turn of the event loop to come. */
@@ -78,18 +78,20 @@ export function* mapped<Item, Result>(
 export class Slices {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #turns: Turns;
+  readonly #sliceMs: number;
   #began: number;
 
   /** Begins the first slice in this turn. */
-  constructor(clock: Pick<Clock, "monotonic" | "turn">, turns: Turns = answerTurns(clock)) {
+  constructor(clock: Pick<Clock, "monotonic" | "turn">, turns: Turns = answerTurns(clock), sliceMs: number = SLICE_MS) {
     this.#clock = clock;
     this.#turns = turns;
+    this.#sliceMs = sliceMs;
     this.#began = clock.monotonic();
   }
 
   /** Whether it is time for {@link next}. */
   get over(): boolean {
-    return this.#clock.monotonic() - this.#began >= SLICE_MS;
+    return this.#clock.monotonic() - this.#began >= this.#sliceMs;
   }
 
   /** Resolves when the next slice begins. What was read before may have changed by then. */
