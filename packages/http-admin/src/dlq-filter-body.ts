@@ -13,7 +13,7 @@ export const filterBody = v.strictObject({
   category: v.optional(category("Only entries of this error category.")),
   error_code: v.optional(
     v.pipe(
-      v.picklist(CODES, `expected one of ${CODES.join(", ")}`),
+      v.picklist(CODES, `is none: there are ${CODES.join(", ")}`),
       v.description("Only entries with this error code."),
     ),
   ),

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { queryFromWire } from "./dlq-filter.ts";
 import { filterBody } from "./dlq-filter-body.ts";
 import { LIMITS } from "./limits.ts";
-import { prose, text } from "./values.ts";
+import { instead, prose, text } from "./values.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const RAMP_MESSAGE = "expected ascending integers";
@@ -21,12 +21,12 @@ const DEFAULTS = {
 } as const;
 
 function between(min: number, max: number, description: string) {
-  const message = `expected a number from ${min} to ${max}`;
+  const message = instead(`expected a number from ${min} to ${max}`);
   return v.pipe(v.number(message), v.description(description), v.minValue(min, message), v.maxValue(max, message));
 }
 
 function integerBetween(min: number, max: number, description: string) {
-  const message = `expected an integer from ${min} to ${max}`;
+  const message = instead(`expected an integer from ${min} to ${max}`);
   return v.pipe(
     v.number(message),
     v.description(description),

@@ -6,11 +6,13 @@ import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { parseRfc3339 } from "./rfc3339.ts";
 
+/** So much of a value that is wrong is shown. */
+const SHOWN_LENGTH = 64;
 const BASE64_MESSAGE = "expected base64, padded, in the standard alphabet";
 
 /** Its output is epoch milliseconds. */
 export function timestamp(description: string) {
-  const message = 'expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"';
+  const message = instead('expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"');
   return v.pipe(
     v.string(message),
     v.description(description),
@@ -20,16 +22,16 @@ export function timestamp(description: string) {
   );
 }
 
-/** Its output is the bytes. What is none is not shown: it may be the payload. */
+/** Its output is the bytes. */
 export function base64(description: string) {
   return v.pipe(
-    v.custom<string>(isBase64, BASE64_MESSAGE),
+    v.string(BASE64_MESSAGE),
     v.description(description),
     v.metadata({
-      type: "string",
       contentEncoding: "base64",
       pattern: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
     }),
+    v.check((value) => value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value), BASE64_MESSAGE),
     v.transform((value) => Uint8Array.from(Buffer.from(value, "base64"))),
   );
 }
@@ -110,7 +112,24 @@ export function filterValue(description: string) {
 /** One of {@link ERROR_CLASSES}: any other would match nothing without a word. */
 export function category(description: string) {
   const known = ERROR_CLASSES.join(", ");
-  return v.pipe(v.picklist(ERROR_CLASSES, `expected one of ${known}`), v.description(description));
+  return v.pipe(
+    v.picklist(ERROR_CLASSES, ({ input }) =>
+      typeof input === "string" ? `${quoted(input)} is not one of ${known}` : "expected a string",
+    ),
+    v.description(description),
+  );
+}
+
+function quoted(value: string): string {
+  return `"${value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value}"`;
+}
+
+/** A message that ends with what was given instead; for what can be no secret and no payload. */
+export function instead(expected: string) {
+  return ({ input }: v.BaseIssue<unknown>): string => {
+    if (typeof input === "string") return `${expected} (got ${quoted(input)})`;
+    return typeof input === "object" && input !== null ? expected : `${expected} (got ${String(input)})`;
+  };
 }
 
 /** The query parameters of a page of `things`. */
@@ -169,10 +188,6 @@ export function queryInteger(description: string, min: number, max: number) {
     v.check((digits) => /^\d+$/.test(digits) && Number(digits) >= min && Number(digits) <= max, message),
     v.transform(Number),
   );
-}
-
-function isBase64(value: unknown): boolean {
-  return typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
 function isStringMap(value: unknown): boolean {

@@ -1,7 +1,6 @@
 import { repeatedKey } from "@bridge/ports/internal";
 import * as v from "valibot";
 import type { QuerySchema } from "./endpoint.ts";
-import { got } from "./got.ts";
 import { halfCharacterIn } from "./half-character.ts";
 import { HttpError } from "./http-error.ts";
 import { jsonFault } from "./json-fault.ts";
@@ -13,7 +12,7 @@ const MAX_NAME_LENGTH = 64;
 
 /**
  * No body at all is one only where the schema is optional.
- * @throws HttpError 400 naming each field that is wrong or given twice, and its value where that may be shown
+ * @throws HttpError 400 naming each field that is wrong or given twice, never its value
  */
 export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes: Uint8Array): v.InferOutput<Schema> {
   const value = bytes.length === 0 && isOptional(schema) ? undefined : parseJson(bytes);
@@ -44,7 +43,7 @@ function readBy<Schema extends v.GenericSchema>(
   const half = halfCharacterIn(value);
   if (half !== undefined) return { problem: at(half.keys, half.problem) };
   const result = v.safeParse(schema, value, { message: describeIssue });
-  if (!result.success) return { problem: describeIssues(result.issues, value) };
+  if (!result.success) return { problem: describeIssues(result.issues) };
   const lists = [...listsForObjects(value, result.output, [])];
   if (lists.length === 0) return { value: result.output };
   return { problem: firstOf(lists.map((path) => `${path}: expected a JSON object`)) };
@@ -86,7 +85,7 @@ export function decodeQuery(schema: QuerySchema | undefined, search: string): un
   if (schema === undefined) return undefined;
   const result = v.safeParse(schema, given, { message: describeIssue });
   if (result.success) return result.output;
-  throw new HttpError(400, `invalid query: ${describeIssues(result.issues, given)}`);
+  throw new HttpError(400, `invalid query: ${describeIssues(result.issues)}`);
 }
 
 /** What is no text would be read as other text, and match something else, or nothing. */
@@ -150,24 +149,16 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   }
 }
 
-function describeIssues(issues: readonly v.BaseIssue<unknown>[], given: unknown): string {
-  return firstOf(issues.map((issue) => describeAt(issue, given)));
+function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  return firstOf(issues.map(describeAt));
 }
 
 /** What concerns the whole has no path. */
-function describeAt(issue: v.BaseIssue<unknown>, given: unknown): string {
-  const keys = (issue.path ?? []).map(({ key }) => key as PropertyKey);
-  return at(keys, issue.message + got(issue, sentAt(keys, given)));
-}
-
-/** As it was sent: a schema may have made something else of it before it refused that. */
-function sentAt(keys: readonly PropertyKey[], given: unknown): unknown {
-  let value = given;
-  for (const key of keys) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
-  }
-  return value;
+function describeAt(issue: v.BaseIssue<unknown>): string {
+  return at(
+    (issue.path ?? []).map(({ key }) => key as PropertyKey),
+    issue.message,
+  );
 }
 
 function at(keys: readonly PropertyKey[], problem: string): string {
