@@ -19,8 +19,8 @@ export const base: ViteUserConfig = {
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: ["--conditions=@bridge/source"],
     // They end a test that hangs, and are no verdict on how quick a machine is.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: PATIENCE },
     // One of 10,000 tests that trips over a busy machine stops no landing. The closing line names it; it is a defect all the same.
     retry: env["CI"] === "true" ? 1 : 0,
