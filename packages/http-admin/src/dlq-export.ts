@@ -56,19 +56,19 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
       const page = { limit: LIMITS.exportPage, order: "oldest", after, budget: LIMITS.pageScan } as const;
       return bridge.looking("DLQ", (signal) => bridge.dlqPages.page(set, page, signal));
     };
-    const entries = async (heads: readonly DeadLetterHead[]): Promise<readonly object[]> => {
-      const lines = await Promise.all(
-        heads.map(async (head) => {
+    const entries = async (heads: readonly DeadLetterHead[]): Promise<Iterable<object>> => {
+      const makers = await Promise.all(
+        heads.map(async (head): Promise<() => object | undefined> => {
           try {
             const found = await bridge.looking("DLQ", (signal) => bridge.dlq.get(head.id, signal));
-            return found && entryLine(found, redaction.show(found.envelope, caller));
+            return () => found && entryLine(found, redaction.show(found.envelope, caller));
           } catch (error) {
-            if (BridgeError.is(error) && error.code === "INTERNAL") return unreadableLine(head, error.message);
+            if (BridgeError.is(error) && error.code === "INTERNAL") return () => unreadableLine(head, error.message);
             throw error;
           }
         }),
       );
-      return lines.filter((line) => line !== undefined);
+      return linesOf(makers);
     };
     // What a store says that cannot be asked is an answer, as long as there is none.
     const first = await read(undefined);
@@ -100,6 +100,14 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
       },
     };
   });
+}
+
+/** One at a time, for a large entry takes long to look through. */
+function* linesOf(makers: readonly (() => object | undefined)[]): Generator<object> {
+  for (const make of makers) {
+    const line = make();
+    if (line !== undefined) yield line;
+  }
 }
 
 /** For audit records. */

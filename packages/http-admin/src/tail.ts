@@ -96,10 +96,13 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
   });
 }
 
-function eventsOf({ messages, lost }: TappedBatch, toWire: (message: TappedMessage) => object): readonly StreamEvent[] {
-  const events: StreamEvent[] = messages.map((message) => ({ event: "message", data: toWire(message) }));
-  if (lost > 0) events.push({ event: "lost", data: { count: lost } });
-  return events;
+/** One at a time, for a large message takes long to look through. */
+function* eventsOf(
+  { messages, lost }: TappedBatch,
+  toWire: (message: TappedMessage) => object,
+): Generator<StreamEvent> {
+  for (const message of messages) yield { event: "message", data: toWire(message) };
+  if (lost > 0) yield { event: "lost", data: { count: lost } };
 }
 
 const NOTHING = new Uint8Array();

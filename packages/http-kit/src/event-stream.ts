@@ -19,8 +19,11 @@ export interface EventStreamOptions {
    * What comes: one event, or all those that are there already. More is asked for when the client has taken what came before, so
    * nothing is kept for one that is slow; nothing before somebody takes the answer, and nothing once `signal` has aborted. `lost` is
    * told how many there were that the client is not shown.
+   *
+   * Each of those that come together is asked for when its text is made: work that an event needs goes into the iterable, and so into
+   * the same short slices.
    */
-  readonly events: (signal: AbortSignal, lost: (count: number) => void) => AsyncIterable<readonly StreamEvent[]>;
+  readonly events: (signal: AbortSignal, lost: (count: number) => void) => AsyncIterable<Iterable<StreamEvent>>;
   /** What the audit record says, which is then written when the stream has ended. Default: it is written as it begins. */
   readonly ended?: () => Detail;
 }
@@ -49,12 +52,12 @@ export class EventStream extends StreamBody {
       next: async () => {
         const next = await events.next();
         if (next.done === true) return { done: true, value: undefined };
-        const { value } = next;
+        const names: string[] = [];
         // In one go, which costs less than each by itself.
-        const bytes = await show(
-          value.map(({ data }) => data),
-          { begin: (place) => beginOf(value[place]?.event ?? ""), end: END },
-        );
+        const bytes = await show(dataOf(next.value, names), {
+          begin: (place) => beginOf(names[place] ?? ""),
+          end: END,
+        });
         return { done: false, value: bytes };
       },
       // Not behind what is asked for: what it holds is let go of at once.
@@ -63,6 +66,14 @@ export class EventStream extends StreamBody {
         return { done: true, value: undefined };
       },
     };
+  }
+}
+
+/** Of each event, as it is asked for; its name is then the last of `names`. */
+function* dataOf(events: Iterable<StreamEvent>, names: string[]): Generator<object> {
+  for (const { event, data } of events) {
+    names.push(event);
+    yield data;
   }
 }
 

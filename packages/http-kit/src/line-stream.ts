@@ -19,10 +19,10 @@ export interface LinesSent {
 
 export interface LineStreamOptions {
   /**
-   * What comes: an object a line, some at a time. More is asked for when the client has taken what came before; nothing once
-   * `signal` has aborted.
+   * What comes: an object a line, some at a time, each of which is asked for when its text is made. More is asked for when the client
+   * has taken what came before; nothing once `signal` has aborted.
    */
-  readonly lines: (signal: AbortSignal) => AsyncIterable<readonly object[]>;
+  readonly lines: (signal: AbortSignal) => AsyncIterable<Iterable<object>>;
   /** The last line, which only a stream has that is whole. The digest is of all bytes before it. */
   readonly end: (all: { readonly lines: number; readonly sha256: string }) => object;
   /** What the audit record says, when the stream has ended, in whatever way. */
@@ -51,14 +51,21 @@ export class LineStream extends StreamBody {
     const { lines, end } = this.#options;
     const digest = createHash("sha256");
     for await (const some of lines(signal)) {
-      const bytes = await show(some, LINE);
+      let count = 0;
+      const counted = function* (): Generator<object> {
+        for (const line of some) {
+          count++;
+          yield line;
+        }
+      };
+      const bytes = await show(counted(), LINE);
       for (let at = 0; at < bytes.length; at += PART_BYTES) {
         const part = bytes.subarray(at, at + PART_BYTES);
         digest.update(part);
         yield part;
         this.#sent.bytes += part.length;
       }
-      this.#sent.lines += some.length;
+      this.#sent.lines += count;
     }
     yield await show([end({ lines: this.#sent.lines, sha256: digest.digest("hex") })], LINE);
     this.#sent.isWhole = true;

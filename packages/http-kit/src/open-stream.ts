@@ -27,7 +27,7 @@ export interface OpenStreamOptions {
   /** Why the caller may not see it any more; asked each second. */
   readonly barred: () => StreamEnd | undefined;
   /** Stands between what has happened and what is shown. */
-  readonly shown: (data: readonly object[], slices: Slices) => Promise<readonly object[]>;
+  readonly shown: (data: Iterable<object>, slices: Slices) => Promise<Iterable<object>>;
   /** What carries it to its client. Absent on a carrier that is not ours. */
   readonly carrier: StreamCarrier | undefined;
   /** So many of its events are not shown. */
@@ -147,7 +147,7 @@ export class OpenStream {
     );
   }
 
-  async #show(data: readonly object[], frame: Frame): Promise<Uint8Array> {
+  async #show(data: Iterable<object>, frame: Frame): Promise<Uint8Array> {
     const { clock, shown, stream } = this.#options;
     const slices = new Slices(clock, undefined, stream.sliceMs);
     // What has come was looked through in the turn before.

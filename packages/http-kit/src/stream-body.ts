@@ -7,8 +7,8 @@ export interface Frame {
   readonly end: string;
 }
 
-/** What a caller is shown of these, one after another, as JSON. */
-export type Show = (data: readonly object[], frame: Frame) => Promise<Uint8Array>;
+/** What a caller is shown of these, one after another, as JSON. Each is asked for only when it is its turn. */
+export type Show = (data: Iterable<object>, frame: Frame) => Promise<Uint8Array>;
 
 /** The body of an answer that goes on, part by part. */
 export abstract class StreamBody {

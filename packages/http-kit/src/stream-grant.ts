@@ -6,7 +6,7 @@ import { OpenStream, type StreamEnd } from "./open-stream.ts";
 import { streamCarrier } from "./stream-carrier.ts";
 import type { StreamBody } from "./stream-body.ts";
 import type { StreamPlace, Streams } from "./streams.ts";
-import { veiledBody } from "./veiled-body.ts";
+import { veiledEach } from "./veiled-body.ts";
 
 /** Of a caller who cannot be asked again who they are: a stream is to end before long, so that they come again. */
 const UNASKED_MS = 5 * 60_000;
@@ -63,7 +63,7 @@ export class StreamGrant implements Disposable {
       barred: () => this.#barred(),
       shown: async (data, slices) => {
         const through = veil();
-        return through === undefined ? data : slices.run(veiledBody(data, through));
+        return through === undefined ? data : slices.run(veiledEach(data, through));
       },
       lost: (count) => streams.lost(this.#kind, count),
       failed,

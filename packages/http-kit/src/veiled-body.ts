@@ -31,6 +31,16 @@ export function veiledBody<Body>(body: Body, veil: Veil): Steps<Body> {
   return through(body, veil, () => false) as Steps<Body>;
 }
 
+/** The same of each of several, which are asked for one a step. */
+export function* veiledEach(bodies: Iterable<object>, veil: Veil): Steps<object[]> {
+  const shown: object[] = [];
+  for (const body of bodies) {
+    yield;
+    shown.push(yield* veiledBody(body, veil));
+  }
+  return shown;
+}
+
 function* through(value: unknown, veil: Veil, tells: (text: string) => boolean): Steps<unknown> {
   if (typeof value === "string") return tells(value) ? veil(value) : value;
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;

@@ -19,7 +19,7 @@ async function written(events: readonly StreamEvent[]): Promise<{ readonly text:
   let shows = 0;
   const show: Show = async (data, { begin, end }) => {
     shows++;
-    return Buffer.from(data.map((one, place) => begin(place) + JSON.stringify(one) + end).join(""));
+    return Buffer.from(Array.from(data, (one, place) => begin(place) + JSON.stringify(one) + end).join(""));
   };
   const first = await stream.parts(show, signal, () => {}).next();
   return { text: first.done === true ? "" : Buffer.from(first.value).toString(), shows };
