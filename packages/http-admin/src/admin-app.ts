@@ -67,7 +67,7 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly sessions?: SessionsOfBrowsers | false | undefined;
   /** Of the program, for whoever asks who answers. */
   readonly version?: string | undefined;
-  /** Bounds starts, stops, injects, each replay of a redrive and the work of the DLQ store; looking into a store 20 s at most. Default 30 s. */
+  /** Bounds starts, stops, injects and each replay of a redrive; looking into a store, and changes of the DLQ, 20 s at most. Default 30 s. */
   readonly operationTimeoutMs?: number | undefined;
   /** Bounds a redrive as a whole. Default 60 s. */
   readonly redriveTimeoutMs?: number | undefined;

@@ -11,6 +11,7 @@ import {
 } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { LIMITS } from "./limits.ts";
+import { toHttpError } from "./operation-status.ts";
 
 /** How long work that was cut off has for saying what became of it. */
 const GRACE_MS = 100;
@@ -109,8 +110,8 @@ export class BridgeAccess {
   }
 
   /**
-   * The same, for what looks into a store, or adds to it what may be added again: one that cannot be used at the moment is 503, and
-   * says why; so is one that has not answered after `ms`.
+   * The same, for what looks into a store: one that cannot be used at the moment is 503, and says why; so is one that has not
+   * answered after `ms`.
    */
   async looking<Result>(
     into: "DLQ" | "outbox",
@@ -127,6 +128,19 @@ export class BridgeAccess {
       return await this.#within(ms, late, work);
     } catch (error) {
       throw storeAway(error) ?? error;
+    }
+  }
+
+  /**
+   * The same, for what changes the DLQ. A store that does not say what became of the change may have made it, in whole or in part:
+   * `unsure` says so after the reason, and what to do.
+   */
+  async changing<Result>(unsure: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.looking("DLQ", work);
+    } catch (error) {
+      const told = error instanceof HttpError ? error : toHttpError(error);
+      throw told === undefined ? error : new HttpError(told.status, `${told.message}; ${unsure}`);
     }
   }
 

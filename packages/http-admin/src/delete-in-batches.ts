@@ -1,9 +1,7 @@
 import { type Detail, HttpError } from "@bridge/http-kit";
 import type { DeadLetterFilter } from "@bridge/ports";
 import type { BridgeAccess } from "./bridge-access.ts";
-import { LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
-import { toHttpError } from "./operation-status.ts";
 
 interface Deletion {
   readonly filter: DeadLetterFilter;
@@ -19,8 +17,8 @@ interface Deleted {
 }
 
 /**
- * Deletes the oldest entries that match, in batches, so that being many is no failure: each has the operation timeout, and
- * none begins after that. What was deleted is known at any time, and told also when a batch fails.
+ * Deletes the oldest entries that match, in batches, so that being many is no failure: none begins once the operation timeout
+ * is over. What was deleted is known at any time, and told also when a batch fails.
  *
  * @throws HttpError of the batch that failed, with how many were deleted before it
  */
@@ -31,11 +29,14 @@ export async function deleteInBatches(bridge: BridgeAccess, { filter, limit, tol
   while (count < limit) {
     if (count > 0 && clock.monotonic() >= end) return { count, has_more: true };
     const size = Math.min(LIMITS.deleteBatch, limit - count);
-    const batch = await bridge
-      .bounded(LATE, (signal) => bridge.dlqAdmin.deleteWhere(filter, size, signal))
-      .catch((error: unknown) => {
-        throw count === 0 ? error : partly(error, told(count), count);
-      });
+    const unsure = `up to ${size} entries may be deleted or not: look at what is left before you repeat the call`;
+    let batch: number;
+    try {
+      const { dlqAdmin } = bridge;
+      batch = await bridge.changing(unsure, (signal) => dlqAdmin.deleteWhere(filter, size, signal));
+    } catch (error) {
+      throw count === 0 ? error : partly(error, told(count), count);
+    }
     // Less than asked for is no end: somebody else may delete the same ones.
     if (batch === 0) break;
     count += batch;
@@ -46,8 +47,7 @@ export async function deleteInBatches(bridge: BridgeAccess, { filter, limit, tol
 }
 
 function partly(error: unknown, detail: Detail, count: number): unknown {
-  const known = error instanceof HttpError ? error : toHttpError(error);
-  if (known === undefined) return error;
-  const { status, message, headers } = known;
+  if (!(error instanceof HttpError)) return error;
+  const { status, message, headers } = error;
   return new HttpError(status, `${message}; ${count} were deleted before that, and are gone`, headers, { detail });
 }

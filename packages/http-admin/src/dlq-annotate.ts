@@ -25,6 +25,8 @@ const annotateBody = v.pipe(
   v.metadata({ anyOf: [{ required: ["note"] }, { required: ["assignee"] }, { required: ["quarantined"] }] }),
 );
 
+const UNSURE = "the entries may be marked or not: look at one before you repeat the call, which would add a note again";
+
 /** What is asked for, for audit records: of a note only that there is one. */
 function askedFor({ ids, note, assignee, quarantined }: v.InferOutput<typeof annotateFields>) {
   return {
@@ -57,7 +59,8 @@ export function dlqAnnotateEndpoint(bridge: BridgeAccess): AdminEndpoint {
       ...(quarantined !== undefined && { quarantined }),
     };
     const changes = new Map(body.ids.map((id) => [id, change]));
-    const there = await bridge.looking("DLQ", (signal) => bridge.dlqMarks.mark(changes, signal));
+    const { dlqMarks } = bridge;
+    const there = await bridge.changing(UNSURE, (signal) => dlqMarks.mark(changes, signal));
     const asked = askedFor(body);
     return {
       status: 200,

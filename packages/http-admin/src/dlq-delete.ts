@@ -3,7 +3,7 @@ import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
 import { filterFromWire, filterToWire } from "./dlq-filter.ts";
-import { DLQ_ADMIN_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { DLQ_ADMIN_REFUSALS } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { deleted, deletedWhere, purged } from "./schemas.ts";
 import { category, ids as idList, text, timestamp } from "./values.ts";
@@ -42,6 +42,8 @@ function matchesAll(body: v.InferOutput<typeof filterFields>): boolean {
   return Object.keys(filterFromWire(body)).length === 0;
 }
 
+const UNSURE = "the entries may be deleted or not: repeat the call, which deletes those that are left";
+
 const purgeBody = v.strictObject({
   confirm_purge_all: v.pipe(v.literal(true, "must be true"), v.description("Must be true.")),
 });
@@ -64,7 +66,8 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint
       answers: { 200: { description: "How many of them were there.", schema: deleted } },
     }).handle(async ({ body }) => {
       const ids = [...new Set(body.ids)];
-      const gone = await bridge.bounded(LATE, (signal) => bridge.dlqAdmin.delete(ids, signal));
+      const { dlqAdmin } = bridge;
+      const gone = await bridge.changing(UNSURE, (signal) => dlqAdmin.delete(ids, signal));
       return {
         status: 200,
         body: { deleted: gone.size },

@@ -13,8 +13,5 @@ export const DLQ_PART_REFUSALS = {
 /** What every endpoint that changes the DLQ may refuse with. */
 export const DLQ_ADMIN_REFUSALS = {
   404: "There is no DLQ store, or it cannot delete.",
-  503: "The DLQ store is not open.",
+  503: "The DLQ store is not open, or cannot be used; the error says whether anything may be changed.",
 } as const;
-
-/** What a caller is told whom the store keeps waiting. */
-export const LATE = "the DLQ store did not answer";

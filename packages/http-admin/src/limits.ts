@@ -2,7 +2,7 @@
 export const LIMITS = {
   redriveIds: 100,
   deleteIds: 1_000,
-  /** Of a delete by filter, in one call of the store: what any store does well within the operation timeout. */
+  /** Of a delete by filter, in one call of the store: what any store does well within its time. */
   deleteBatch: 1_000,
   annotateIds: 1_000,
   moveIds: 100,
@@ -44,7 +44,7 @@ export const LIMITS = {
   confirmWithinMaxMs: 60 * 60_000,
   reasonLength: 500,
   operationTimeoutMs: 30_000,
-  /** Of what looks into a store. */
+  /** Of what looks into a store, and of a change of the DLQ. */
   lookTimeoutMs: 20_000,
   redriveTimeoutMs: 60_000,
 } as const;

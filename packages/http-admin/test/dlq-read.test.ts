@@ -271,7 +271,6 @@ describe("a DLQ store that fails", () => {
     for (const path of ["/dlq", "/dlq/messages", "/dlq/messages/e1", "/dlq/summary", "/dlq/export"])
       expect(await admin.call("GET", path)).toMatchObject({ status: 503, body: { error: "the disk is gone" } });
     for (const [path, body] of [
-      ["/dlq/annotate", { ids: ["e1"], note: "n" }],
       ["/dlq/messages/e1/redrive", { reason: "r" }],
       ["/dlq/messages/e1/redrive", { reason: "r", subject: "s" }],
     ] as const)
