@@ -7,6 +7,7 @@ import {
   type DlqStore,
   type TakenBack,
 } from "@bridge/ports";
+import { SpoiledDeadLetter } from "@bridge/ports/internal";
 import type { Auditor } from "../run/auditor.ts";
 import type { Moments } from "../run/moments.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
@@ -40,6 +41,7 @@ export class DeadLetters implements KeptLetters {
   /** Entries that an operator wants to be deleted, by an instance. */
   readonly unwanted = new Set<string>();
   readonly #entries = new Map<string, Letter>();
+  readonly #spoiled = new Set<string>();
   /** What can be taken back, by the name of its batch. */
   readonly #trash = new Map<string, Map<string, Letter>>();
 
@@ -54,6 +56,14 @@ export class DeadLetters implements KeptLetters {
   /** Up to so many entries, the oldest first. */
   oldest(count: number): ReadonlyMap<string, Letter> {
     return new Map([...this.#entries].slice(0, count));
+  }
+
+  /** What is kept of the one that is the oldest but so many is changed. Its columns are as they were. */
+  spoil(nth: number): void {
+    const [id] = [...this.oldest(nth).keys()].slice(-1);
+    if (id === undefined) return;
+    this.options.trace.add(`DLQ: ${id} is spoiled`);
+    this.#spoiled.add(id);
   }
 
   /** An operator wants these no more; whether it was done is told to nobody here. */
@@ -129,13 +139,14 @@ export class DeadLetters implements KeptLetters {
             auditor.jobs.kept(entry, isNew);
             const { bindingId, category, errorCode } = entry;
             if (isNew) this.#entries.set(entry.id, { number, bindingId, category, errorCode });
+            if (isNew) this.#spoiled.delete(entry.id);
             moments?.comes("kept", owner);
             return kept.put(entry, NEVER);
           },
         }),
       get: (id, signal) => {
         auditor.jobs.fetches(owner, id);
-        return service.ask(owner, signal, { work: () => kept.get(id, NEVER) });
+        return service.ask(owner, signal, { work: () => this.#get(id) });
       },
       list: (filter, page, signal) => service.ask(owner, signal, { work: () => kept.list(filter, page, NEVER) }),
       count: (cap, signal) => service.ask(owner, signal, { work: () => kept.count(cap, NEVER) }),
@@ -153,6 +164,12 @@ export class DeadLetters implements KeptLetters {
         closed = true;
       },
     };
+  }
+
+  async #get(id: string): Promise<DeadLetter | undefined> {
+    const entry = await this.kept.get(id, NEVER);
+    if (entry !== undefined && this.#spoiled.has(id)) throw new SpoiledDeadLetter(id);
+    return entry;
   }
 
   async #deleteWhere(filter: DeadLetterFilter, limit = MOST_ENTRIES): Promise<number> {

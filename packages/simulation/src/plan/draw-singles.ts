@@ -22,8 +22,24 @@ export function withSingles(dice: Dice, plan: Plan): Plan {
       ...(dice.chance(0.4) && { edit: dice.pick(["same", "anew", "throws"]) }),
     };
   });
-  const all = [...plan.faults, ...singles, ...afterRedrives(dice.fork("altered"), plan)];
+  const all = [
+    ...plan.faults,
+    ...singles,
+    ...afterRedrives(dice.fork("altered"), plan),
+    ...spoilings(dice.fork("spoiled"), plan),
+  ];
   return { ...plan, faults: all.toSorted((a, b) => a.at - b.at) };
+}
+
+/** Of some stores a disk is bad. */
+function spoilings(dice: Dice, { calmAt }: Plan): readonly Fault[] {
+  if (!dice.chance(0.3)) return [];
+  return Array.from({ length: dice.scaled(1, 5) }, () => ({
+    kind: "spoil-one",
+    at: Math.floor((0.1 + 0.8 * dice.next()) * calmAt),
+    forMs: 0,
+    nth: dice.scaled(1, 20),
+  }));
 }
 
 /** Somebody edits a dead letter that another operator has just asked to be redriven, and has it redriven as well. */

@@ -178,6 +178,8 @@ export type Fault = {
       readonly edit?: "same" | "anew" | "altered" | "throws";
     }
   | { readonly kind: "delete-one"; readonly nth: number }
+  /** A disk, or somebody, changes what is kept of one dead letter: from then on it cannot be read. */
+  | { readonly kind: "spoil-one"; readonly nth: number }
   /** Something that cannot be is asked for, some of it of one dead letter. */
   | { readonly kind: "slip"; readonly slip: Slip; readonly nth: number }
   /** Of the oldest records of the outbox, up to so many go to the DLQ, by as many callers at once. */

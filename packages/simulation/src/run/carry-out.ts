@@ -105,6 +105,9 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
     case "delete-one":
       instances.singles.delete(instance, fault.nth);
       return () => {};
+    case "spoil-one":
+      dlq.spoil(fault.nth);
+      return () => {};
     case "slip":
       instances.slips.slip(instance, fault.slip, fault.nth);
       return () => {};
