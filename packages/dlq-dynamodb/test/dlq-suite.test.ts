@@ -1,5 +1,6 @@
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { describeDlqParts, describeDlqStore, type DlqPartsSubject } from "@bridge/conformance";
+import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll } from "vitest";
@@ -19,6 +20,20 @@ const subject = {
   second: () => openDlq(dynamo, table),
 };
 
+async function rewritten(
+  store: DlqStore,
+  { id, attribute }: { readonly id: string; readonly attribute: string },
+  change: (text: string) => string,
+): Promise<DlqStore> {
+  const client = new DynamoDBClient(dynamo.sdk);
+  const key = { TableName: table, Key: { id: { S: id } } };
+  const { Item } = await client.send(new GetItemCommand(key));
+  const text = change(Item?.[attribute]?.S ?? "");
+  await client.send(new PutItemCommand({ TableName: table, Item: { ...Item, [attribute]: { S: text } } }));
+  client.destroy();
+  return store;
+}
+
 describeDlqStore("dynamodb", subject);
 describeDlqParts("dynamodb", {
   ...subject,
@@ -26,15 +41,8 @@ describeDlqParts("dynamodb", {
     "pages: an entry whose head says another route, or nothing, is found where it is told to be":
       "its index by category knows no route but that of the head: a query of the route finds it",
   },
-  async rewriteHead(store, id, change) {
-    const client = new DynamoDBClient(dynamo.sdk);
-    const key = { TableName: table, Key: { id: { S: id } } };
-    const { Item } = await client.send(new GetItemCommand(key));
-    const head = change(Item?.["head"]?.S ?? "");
-    await client.send(new PutItemCommand({ TableName: table, Item: { ...Item, head: { S: head } } }));
-    client.destroy();
-    return store;
-  },
+  rewriteHead: (store, id, change) => rewritten(store, { id, attribute: "head" }, change),
+  rewriteJob: (store, id, change) => rewritten(store, { id: `job/${id}`, attribute: "document" }, change),
   many: times(500, 10_000),
   courses: times(4, 60),
 } satisfies DlqPartsSubject);

@@ -1,14 +1,18 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { FileDatabase } from "@bridge/file/internal";
-import { BridgeError, type DlqJobs, type Logger, type StoredJob } from "@bridge/ports";
+import type { DlqJobs, Logger, StoredJob } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { DlqTables } from "./dlq-tables.ts";
 import { sealed, unsealed } from "./sealed.ts";
 
-interface JobRow extends Pick<StoredJob, "id" | "revision" | "state"> {
-  readonly created_at: number;
+/** Somebody may have put something else in any place. */
+interface JobRow {
+  readonly id: string;
+  readonly revision: unknown;
+  readonly state: unknown;
+  readonly created_at: unknown;
   /** Sealed, with all the rest. */
-  readonly document: string;
+  readonly document: unknown;
 }
 
 /** What is no number that JavaScript has is none that was written. */
@@ -66,32 +70,36 @@ export class JobStatements {
   }
 }
 
-/** The jobs of a file. One that a disk has changed is never handed out. */
+/** The jobs of a file. One that a disk has changed is handed out without its document. */
 export function fileJobs(file: FileDatabase<DlqTables>, logger: Logger): DlqJobs {
   const told = new Set<string>();
 
-  function jobOf(row: JobRow): StoredJob | undefined {
-    const { id, revision, state, created_at: createdAt } = row;
-    const job = { id, revision, state, createdAt };
+  function jobOf(row: JobRow): StoredJob {
+    const job = {
+      id: row.id,
+      revision: numberIn(row.revision),
+      state: textIn(row.state),
+      createdAt: numberIn(row.created_at),
+    };
     const document = unsealed(ownerOf(job), row.document);
-    if (document !== undefined) return { ...job, document };
-    if (!told.has(id))
-      logger.error("a job of the DLQ is not as it was written: it is not gone on with", { job_id: id });
-    told.add(id);
-    return undefined;
+    if (document === undefined && !told.has(job.id)) {
+      logger.error("a job of the DLQ is not as it was written: it is not gone on with", { job_id: job.id });
+      told.add(job.id);
+    }
+    return { ...job, document: document ?? "" };
   }
 
   return {
     async get(id, signal) {
       signal.throwIfAborted();
       const row = file.read(({ jobs }) => jobs.get(id));
-      const job = row && jobOf(row);
-      if (row === undefined || job !== undefined) return job;
-      throw new BridgeError("INTERNAL", `job ${id} is not as it was written: delete it, and plan another one`);
+      return row && jobOf(row);
     },
     async list({ states, limit }, signal) {
       signal.throwIfAborted();
-      return file.read(({ jobs }) => jobs.list(states, limit)).flatMap((row) => jobOf(row) ?? []);
+      const rows = file.read(({ jobs }) => jobs.list(states, limit));
+      // Nobody can ask for one without an id.
+      return rows.filter(({ id }) => typeof id === "string").map(jobOf);
     },
     put(job, expectedRevision, signal) {
       return write(job.document.length, (jobs) => jobs.put(job, expectedRevision), signal);
@@ -114,4 +122,12 @@ export function fileJobs(file: FileDatabase<DlqTables>, logger: Logger): DlqJobs
 
 function ownerOf({ id, revision, state, createdAt }: Omit<StoredJob, "document">): string {
   return JSON.stringify([id, revision, state, createdAt]);
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function textIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

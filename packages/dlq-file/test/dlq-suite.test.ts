@@ -3,6 +3,9 @@ import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
 import { changedCopyOf, openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
 
+/** Of what stands before a document. */
+const DIGEST_LENGTH = 64;
+
 const subject = {
   open: async () => openScratchDlq(),
   reopen: async (store: DlqStore) => survivorOf(store),
@@ -15,6 +18,13 @@ describeDlqParts("file", {
     changedCopyOf(store, (db) => {
       const { head } = db.prepare("SELECT head FROM dead_letter WHERE id = ?").get(id) as { readonly head: string };
       db.prepare("UPDATE dead_letter SET head = ? WHERE id = ?").run(change(head), id);
+    }),
+  rewriteJob: (store, id, change) =>
+    changedCopyOf(store, (db) => {
+      const select = db.prepare("SELECT document FROM dead_letter_job WHERE id = ?");
+      const { document } = select.get(id) as { readonly document: string };
+      const [digest, text] = [document.slice(0, DIGEST_LENGTH), document.slice(DIGEST_LENGTH)];
+      db.prepare("UPDATE dead_letter_job SET document = ? WHERE id = ?").run(digest + change(text), id);
     }),
   courses: times(6, 60),
 });

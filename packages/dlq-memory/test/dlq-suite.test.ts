@@ -18,6 +18,8 @@ describeDlqParts("memory", {
     "pages: an entry whose head says another route, or nothing, is found where it is told to be": UNCHANGED,
     "pages: an entry whose head says another time, error or binding is found where it is told to be": UNCHANGED,
     "marks: marks survive an abrupt end": FORGETS,
+    "jobs: a job whose document somebody has cut off, emptied or replaced is handed out, and holds up no other":
+      UNCHANGED,
     "jobs: a job survives an abrupt end": FORGETS,
     "trash: the trash survives an abrupt end": FORGETS,
   },

@@ -347,6 +347,40 @@ describe("operators 3: jobs over the admin server", () => {
     });
   });
 
+  it("operators 3.1: a job whose document is cut off, or has wrong types, is shown as failed; no call changes it, and all others go on", async () => {
+    await using admin = await startAdmin();
+    const signal = AbortSignal.timeout(20_000);
+    const jobs = admin.supervisor.dlq()?.jobs;
+    const { id: plannedId } = await planned(admin);
+    const kept = await jobs?.get(plannedId, signal);
+    if (kept === undefined) throw new Error("the job is not there");
+    const { document } = kept;
+    const damaged = [
+      document.slice(0, document.length / 2),
+      "",
+      document.replace('"warnings":[]', '"warnings":5'),
+      document.replace(/"createdAt":\d+/, '"createdAt":"noon"'),
+    ];
+    for (const [nth, text] of damaged.entries()) {
+      const job = { ...kept, id: `d${nth}`, document: text.replace(kept.id, `d${nth}`) };
+      await jobs?.put(job, undefined, signal);
+      expect(await admin.call("GET", `/dlq/jobs/${job.id}`)).toMatchObject({ status: 200, body: { state: "failed" } });
+      for (const { method, path, body } of JOB_CALLS.filter(
+        ({ path: at, method: by }) => /\{id\}/.test(at) && by !== "GET",
+      ))
+        expect(await admin.call(method, path.replace("{id}", job.id), body)).toMatchObject({
+          status: 409,
+          body: { reason: method === "PATCH" ? "ended" : "state" },
+        });
+    }
+    const { body } = await admin.call("GET", "/dlq/jobs");
+    const listed = (body as { readonly jobs: readonly JobBody[] }).jobs.map(({ id, state }) => [id, state]);
+    expect(listed).toEqual(
+      expect.arrayContaining([...damaged.map((_, nth) => [`d${nth}`, "failed"]), [kept.id, "planned"]]),
+    );
+    await until(admin, (await begun(admin)).id, "completed");
+  });
+
   it.each(JOB_CALLS)("$method $path is recorded as $action", async ({ method, path, body, action, ...rest }) => {
     const { status = 200, outcome = "success" } = rest;
     await using admin = await startAdmin();

@@ -6,11 +6,11 @@ export interface StoredJob {
   readonly state: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** JSON, at most 64 KiB. */
+  /** JSON, at most 64 KiB. Whatever a disk or somebody has made of it; empty where the store knows that it is not as it was written. */
   readonly document: string;
 }
 
-/** Jobs of a DLQ, as durable as its entries. */
+/** Jobs of a DLQ, as durable as its entries. One that is damaged is handed out all the same, so that it can be told. */
 export interface DlqJobs {
   get(id: string, signal: AbortSignal): Promise<StoredJob | undefined>;
   /** Newest first: by `createdAt`, then by `id`, both falling. `states` absent: all. */

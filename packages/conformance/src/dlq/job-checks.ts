@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
-import type { StoredJob } from "@bridge/ports";
+import type { DlqStore, StoredJob } from "@bridge/ports";
 import { assertAborts, idsOf, putAll, withRestart, withStore, withTwo } from "./check.ts";
 import { at, deadLetters } from "./dead-letters.ts";
-import type { DlqPartCheck } from "./dlq-parts-subject.ts";
+import type { DlqPartCheck, DlqPartsSubject } from "./dlq-parts-subject.ts";
 import { facetsOf, jobsOf, pageOf } from "./parts.ts";
+
+const DAMAGE: readonly ((document: string) => string)[] = [
+  (document) => document.slice(0, document.length / 2),
+  (document) => document.replace('"redrive"', "5"),
+  () => "",
+  () => "null",
+  () => "[]",
+];
 
 /** Jobs. */
 export const JOB_CHECKS = {
@@ -98,6 +106,7 @@ export const JOB_CHECKS = {
       assert.deepEqual(kept, job("job-1", { revision: 2, state: "running" }));
     },
   ),
+  "a job whose document somebody has cut off, emptied or replaced is handed out, and holds up no other": damaged,
   "an aborted put of a job rejects with the signal's reason and writes nothing": assertAborts(
     (store, signal) => jobsOf(store).put(job("job-1"), undefined, signal),
     async (store, signal) => assert.equal(await jobsOf(store).get("job-1", signal), undefined),
@@ -109,4 +118,31 @@ export const JOB_CHECKS = {
 
 function job(id: string, fields: Partial<StoredJob> = {}): StoredJob {
   return { id, revision: 1, state: "planned", createdAt: at(1), document: '{"kind":"redrive"}', ...fields };
+}
+
+/** Of what is not as it was put the document is what stands there, or empty: the engine shows it as failed, and nobody goes on with it. */
+async function damaged(subject: DlqPartsSubject, signal: AbortSignal): Promise<void> {
+  const rewriteJob = subject.rewriteJob?.bind(subject);
+  assert.ok(rewriteJob !== undefined, "the subject has no rewriteJob: give one, or excuse the case");
+  const made = ["first", ...DAMAGE.map((_, nth) => `job-${nth}`), "last"].map((id) => job(id));
+  let changed: DlqStore = await subject.open();
+  for (const each of made) await jobsOf(changed).put(each, undefined, signal);
+  for (const [nth, damage] of DAMAGE.entries()) changed = await rewriteJob(changed, `job-${nth}`, damage);
+  await using store = changed;
+  const jobs = jobsOf(store);
+  const listed = await jobs.list({ states: ["planned"], limit: 99 }, signal);
+  assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(made.map(({ id }) => id)));
+  for (const { document, ...rest } of made) {
+    const kept = await jobs.get(rest.id, signal);
+    assert.ok(kept !== undefined, `job ${rest.id} is not there`);
+    assert.deepEqual({ ...kept }, { ...listed.find(({ id }) => id === rest.id) });
+    const damage = DAMAGE.find((_, nth) => rest.id === `job-${nth}`);
+    const stands = damage === undefined ? [document] : ["", damage(document)];
+    assert.ok(stands.includes(kept.document), `job ${rest.id} has the document ${kept.document}`);
+    assert.deepEqual({ ...kept, document: "" }, { ...rest, document: "" });
+  }
+  const ids = made.map(({ id }) => id);
+  await jobs.delete(ids, signal);
+  for (const each of made) assert.equal(await jobs.put(each, undefined, signal), true);
+  assert.equal((await jobs.list({ limit: 99 }, signal)).length, made.length);
 }

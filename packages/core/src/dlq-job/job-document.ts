@@ -1,5 +1,6 @@
 import type { StoredJob } from "@bridge/ports";
-import { type Job, JOB_STATES, type JobState } from "./job.ts";
+import type { Job } from "./job.ts";
+import { isJob } from "./job-shape.ts";
 
 /** Of the document. A later one is a newer release's: it is left alone. */
 const VERSION = 1;
@@ -45,7 +46,7 @@ export function readJob({ id, document }: StoredJob): Job | undefined {
   } catch {
     return undefined;
   }
-  if (!isJob(value, id)) return undefined;
+  if (!isOfThisRelease(value) || !isJob(value) || value.id !== id) return undefined;
   const { v: _, ...job } = value;
   return job;
 }
@@ -94,23 +95,6 @@ export function unreadableJob({ id, createdAt }: StoredJob): Job {
   };
 }
 
-interface Versioned extends Job {
-  readonly v: number;
-}
-
-/** As far as nobody but this release writes such a document. */
-function isJob(value: unknown, id: string): value is Versioned {
-  if (typeof value !== "object" || value === null) return false;
-  const job = value as Partial<Versioned>;
-  const isWhole = [job.settings, job.plan, job.counts, job.step, job.query].every(
-    (part) => typeof part === "object" && part !== null,
-  );
-  return (
-    job.v === VERSION &&
-    job.id === id &&
-    (job.kind === "redrive" || job.kind === "purge") &&
-    JOB_STATES.includes(job.state as JobState) &&
-    isWhole &&
-    [job.lanes, job.errors, job.pending, job.ahead].every(Array.isArray)
-  );
+function isOfThisRelease(value: unknown): value is { readonly v: number } {
+  return typeof value === "object" && value !== null && "v" in value && value.v === VERSION;
 }

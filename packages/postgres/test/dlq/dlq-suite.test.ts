@@ -1,4 +1,5 @@
 import { describeDlqParts, describeDlqStore, type DlqPartsSubject } from "@bridge/conformance";
+import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe } from "vitest";
@@ -12,6 +13,18 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
   });
   afterAll(() => schema[Symbol.asyncDispose]());
 
+  async function rewritten(
+    store: DlqStore,
+    { table, column, id }: { readonly table: string; readonly column: string; readonly id: string },
+    change: (text: string) => string,
+  ): Promise<DlqStore> {
+    const whole = `${schema.connection.schema}.${table}`;
+    const rows = await schema.rows(`SELECT ${column} AS text FROM ${whole} WHERE id = '${id}'`);
+    const [{ text }] = rows as [{ readonly text: string }];
+    await schema.rows(`UPDATE ${whole} SET ${column} = '${change(text).replaceAll("'", "''")}' WHERE id = '${id}'`);
+    return store;
+  }
+
   const subject = {
     async open() {
       const names = ["dead_letters", "dead_letter_jobs", "dead_letter_trash"];
@@ -20,16 +33,8 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
     },
     reopen: () => openDlq(schema.connection),
     second: () => openDlq(schema.connection),
-    async rewriteHead(store, id, change) {
-      const entries = `${schema.connection.schema}.dead_letters`;
-      const [row] = (await schema.rows(`SELECT head FROM ${entries} WHERE id = '${id}'`)) as {
-        readonly head: string;
-      }[];
-      await schema.rows(
-        `UPDATE ${entries} SET head = '${change(row?.head ?? "").replaceAll("'", "''")}' WHERE id = '${id}'`,
-      );
-      return store;
-    },
+    rewriteHead: (store, id, change) => rewritten(store, { table: "dead_letters", column: "head", id }, change),
+    rewriteJob: (store, id, change) => rewritten(store, { table: "dead_letter_jobs", column: "document", id }, change),
     many: times(2_000, 10_000),
     courses: times(4, 60),
   } satisfies DlqPartsSubject;
