@@ -71,6 +71,22 @@ test("a file that is opened again does not remember the end of a record that it 
   expect(await answer(again.status(comesAgain.id, signal))).toBe("pending");
 });
 
+test("a file is not taken by openings that were given up while the disk hung, whenever the disk comes to them", async () => {
+  const { outbox, answer, time } = await opened(false);
+  outbox.service.down = "silent";
+  const patience = new AbortController();
+  const owner = { alive: true, pending: 0 };
+  const givenUp = Array.from({ length: 9 }, () => outbox.open(owner, patience.signal));
+  const told = Promise.allSettled(givenUp);
+  await time.pass(time.now + 1_000);
+  patience.abort(new Error("given up"));
+  expect((await told).map(({ status }) => status)).toEqual(givenUp.map(() => "rejected"));
+  const opening = outbox.open(owner, signal);
+  outbox.service.down = undefined;
+  const store = await answer(opening);
+  expect(await answer(store.persist([record(0)], signal))).toEqual([{ kind: "persisted" }]);
+});
+
 test("a record is on loan to whoever claimed it, until it has ended or the time is up", async () => {
   const { outbox, answer, time } = await opened(true);
   const owner = { alive: true, pending: 0 };

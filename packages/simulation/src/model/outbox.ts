@@ -141,7 +141,8 @@ export class Outbox {
     const opening = {};
     await this.service.ask(owner, signal, {
       work: async () => {
-        if (shared || !owner.alive) return;
+        // An opening that was given up keeps the file from nobody: it is closed as soon as it is open.
+        if (shared || !owner.alive || signal.aborted) return;
         this.#opened = opening;
         await this.#reopen();
       },
