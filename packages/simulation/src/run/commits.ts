@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type BridgeDocument, type CommitResult, type ConfigTransactions, TransactionError } from "@bridge/config";
 import { changed } from "../plan/change.ts";
 import type { PlannedCommit } from "../plan/planned-commit.ts";
+import type { Owner } from "../time/virtual-time.ts";
 import type { Instance } from "./instance.ts";
 import type { Instances } from "./instances.ts";
 import type { World } from "./world.ts";
@@ -16,7 +17,7 @@ export class Commits {
   readonly #world: World;
   readonly #instances: Pick<Instances, "at" | "live">;
   /** Calls that wait for their answer, of those who still can. */
-  readonly #calls = new Set<Instance>();
+  readonly #calls = new Set<{ readonly owner: Owner }>();
   #next = 0;
 
   constructor(world: World, instances: Pick<Instances, "at" | "live">) {
@@ -159,7 +160,8 @@ export class Commits {
     const { trace, time, auditor } = this.#world;
     const { configured, owner, name } = instance;
     if (configured === undefined) return;
-    this.#calls.add(instance);
+    const waiting = { owner };
+    this.#calls.add(waiting);
     instance.asked(() => {
       trace.add(`an operator ${what} at ${name}`);
       const patience = new AbortController();
@@ -175,7 +177,7 @@ export class Commits {
         )
         .then(
           (told) => {
-            this.#calls.delete(instance);
+            this.#calls.delete(waiting);
             if (owner.alive) trace.add(`the operator who ${what} at ${name} is told ${told}`);
           },
           () => {},
