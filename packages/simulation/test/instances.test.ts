@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { draw } from "../src/index.ts";
+import { draw, type Plan, runPlan } from "../src/index.ts";
 import { Auditor } from "../src/run/auditor.ts";
 import { Instance } from "../src/run/instance.ts";
 import { worldOf } from "../src/run/world.ts";
@@ -52,6 +52,14 @@ test("whoever follows one document after a restart knows the time as the process
   // Each of them may drift by a hundredth.
   expect(Math.abs(after.clock.now() - before.clock.now())).toBeLessThan(6_000);
   expect(after.clock.monotonic()).toBe(0);
+});
+
+test("a process that ends when all is at rest, as one may that has lost its lease, is waited for until the next one runs", async () => {
+  const kill = { kind: "kill", at: 8_000, forMs: 15_000 } as const;
+  const { documents: _, ...drawn } = draw(1);
+  const plan: Plan = { ...drawn, instances: 1, messages: [], faults: [kill], calmAt: 5_000 };
+  const { violations, instances } = await runPlan(plan);
+  expect({ violations, instances }).toEqual({ violations: [], instances: 2 });
 });
 
 test("whoever acts without the lease is told of, and whoever has it is not", () => {
