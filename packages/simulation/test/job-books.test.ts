@@ -278,6 +278,27 @@ test("a job that stands still says of no more entries that they remain than are 
   expect(told).toHaveLength(1);
 });
 
+test("what failed before a job by another clock and came later is tried with the rest, and may be among what remains", () => {
+  begun();
+  const late = ["c", "d"];
+  for (const id of late) books.kept(letter(id), true);
+  for (const id of ["a", "b", ...late]) books.fetches(one, id);
+  // Whoever had it before was killed, and had delivered one of two.
+  books.replays.sends(one, envelopeOf("a"), "out");
+  books.left("a");
+  for (const id of ["b", ...late]) books.marked(one, id, "job", 1);
+  const halted = { state: "halted", owner: undefined, plan: { exact: true, total: 2 }, total: 3 } as Partial<Job>;
+  write({ ...halted, counts: { ...COUNTS, failed: 3 } });
+  write(held(one));
+  write({ ...halted, counts: { ...COUNTS, failed: 1 } });
+  expect(told).toEqual([]);
+  write(held(one));
+  write({ ...halted, total: 4, counts: { ...COUNTS, failed: 1 } });
+  expect(told).toEqual([
+    "job is halted, and says that 3 entries remain, where 3 are there, 1 have failed and others took 0",
+  ]);
+});
+
 test("an entry that a try has marked as failed was taken away by others when it is gone, also in the next try", () => {
   for (const isMarked of [true, false]) {
     begun();

@@ -92,10 +92,11 @@ export class DlqLetters {
     return set;
   }
 
-  /** How many have come since then that count as older than the job. */
-  joined(job: Pick<Job, "createdAt" | "query">, since: number): number {
-    let joined = 0;
-    for (const letter of this.#letters.values()) if (letter.came > since && isOf(job, letter)) joined++;
+  /** Those that have come since then and count as older than the job, each with its spell: of clocks that differ. */
+  joined(job: Pick<Job, "createdAt" | "query">, since: number): ReadonlyMap<string, number> {
+    const joined = new Map<string, number>();
+    for (const [id, letter] of this.#letters)
+      if (letter.came > since && isOf(job, letter)) joined.set(id, letter.spell);
     return joined;
   }
 }

@@ -27,30 +27,33 @@ export function* impossibleIn({ document, trashed, gone, marked }: KnownJob, bef
 const STANDING: readonly Job["state"][] = ["paused", "halted", "cancelled"];
 
 /**
- * Of a redrive that has come to stand still, in nobody's hands any more: no more of it remains than what is there and has not failed, but for
- * what others have taken away, and what an outbox goes on delivering, also of an owner that was killed. `mayHaveSucceeded`: the job itself may
- * have delivered the entry.
+ * Of a redrive that has come to stand still, in nobody's hands any more: no more of it remains than what is there and has not failed,
+ * what has joined it included, but for what others have taken away, and what an outbox goes on delivering, also of an owner that was
+ * killed. `mayHaveSucceeded`: the job itself may have delivered the entry.
  */
 export function* tooManyRemaining(
-  { document, set }: KnownJob,
+  { document, set, came }: KnownJob,
   before: Job,
   letters: DlqLetters,
   mayHaveSucceeded: (entryId: string) => boolean,
 ): Generator<string> {
-  const { id, kind, state, owner, uncounted, counts, total, pending, until } = document;
+  const { id, kind, state, owner, uncounted, counts, plan, pending, until } = document;
   if (kind !== "redrive" || before.owner === undefined || owner !== undefined || !STANDING.includes(state)) return;
   // Its store has not told what a former owner had done.
   if (uncounted === true) return;
-  let [there, others, planned] = [0, 0, 0];
-  for (const [entryId, spell] of set) {
+  const isIn = ([entryId]: readonly [string, number]): boolean => {
     const letter = letters.of(entryId);
-    if (letter === undefined || isBehind({ id: entryId, failedAt: letter.failedAt }, until)) continue;
-    planned++;
-    if (letter.here && letter.spell === spell) there++;
+    return letter !== undefined && !isBehind({ id: entryId, failedAt: letter.failedAt }, until);
+  };
+  const planned = [...set].filter(isIn);
+  const joined = [...letters.joined(document, came)].filter(isIn);
+  let [there, others] = [0, 0];
+  for (const [entryId, spell] of [...planned, ...joined]) {
+    if (letters.spellOf(entryId) === spell) there++;
     else if (!mayHaveSucceeded(entryId)) others++;
   }
   const delivering = pending.length + counts.inDoubt;
-  const most = there - counts.failed + others + delivering + Math.max(0, total - planned);
+  const most = there - counts.failed + others + delivering + Math.max(0, plan.total - planned.length);
   const { remaining } = progressOf(document);
   if (remaining > most)
     yield `${id} is ${state}, and says that ${remaining} entries remain, where ${there} are there, ${counts.failed} have failed and others took ${others}`;
@@ -59,8 +62,8 @@ export function* tooManyRemaining(
 /** Of a job that is completed: what it was planned for and is still there has been tried; what a purge was for is gone. */
 export function* leftUndone({ document, set, came, marked }: KnownJob, letters: DlqLetters): Generator<string> {
   const { id, kind, attempt, until, lanes, counts } = document;
-  // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place.
-  let joined = kind === "purge" ? letters.joined(document, came) : 0;
+  // A purge takes no more than it has counted, the oldest first: others may have come into their place.
+  let joined = kind === "purge" ? letters.joined(document, came).size : 0;
   // What is being redriven it leaves to that, and says so.
   let left = kind === "purge" ? counts.skipped : 0;
   const routes = new Set(lanes.map(({ routeId }) => routeId));
