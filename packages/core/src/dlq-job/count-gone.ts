@@ -99,15 +99,21 @@ async function* headsOf(
   } while (after !== undefined);
 }
 
+/**
+ * What was in the outbox and is gone is known to be delivered. What else is missing of the plan is skipped, but for as many entries as
+ * have joined it, where clocks differ, or as it did not count: nobody tells these apart.
+ */
 function withGone(job: Job, { byRoute, delivered }: Left): Job {
   const { uncounted: _, ...known } = job;
-  const { counts, total, lanes, pending } = known;
+  const { total, lanes, pending } = known;
   const left = [...byRoute.values()].reduce((sum, count) => sum + count, 0);
-  const gone = Math.max(0, total - doneOf(counts) - left);
-  const succeeded = Math.min(gone, delivered.size);
+  const succeeded = known.counts.succeeded + delivered.size;
+  const missing = Math.max(0, total - doneOf({ ...known.counts, succeeded }) - left);
+  const counts = { ...known.counts, succeeded, skipped: known.counts.skipped + missing };
   return {
     ...known,
-    counts: { ...counts, succeeded: counts.succeeded + succeeded, skipped: counts.skipped + gone - succeeded },
+    counts,
+    total: Math.max(total, doneOf(counts)),
     pending: pending.filter((id) => !delivered.has(id)),
     lanes: lanes.map((lane) => ({ ...lane, done: Math.max(lane.done, lane.total - (byRoute.get(lane.routeId) ?? 0)) })),
   };
