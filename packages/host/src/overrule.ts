@@ -15,7 +15,8 @@ export const overruledNowhere: Overrule = (config) => ({ config, warnings: [] })
 export function overruling(applier: ConfigApplier, overrule: Overrule): ConfigApplier {
   return {
     apply: (config, signal) => applier.apply(overrule(config).config, signal),
-    stranding: (config, signal) => applier.stranding(overrule(config).config, signal),
+    stranding: (config, signal, stored) =>
+      applier.stranding(overrule(config).config, signal, stored && overrule(stored).config),
     beyondRecovery: () => applier.beyondRecovery(),
     ...(applier.trial !== undefined && { trial: applier.trial }),
     plan: (config, signal) => applier.plan(overrule(config).config, signal),

@@ -186,7 +186,7 @@ export const stranded = v.object({
   binding_id: v.optional(v.string()),
   waiting: v.pipe(
     v.optional(v.pipe(v.number(), v.integer())),
-    v.description("How many. Absent: the store cannot tell now."),
+    v.description("How many. Absent: the store cannot tell now, or is not open here."),
   ),
   waiting_capped: v.pipe(v.optional(v.literal(true)), v.description("There are at least so many.")),
 });

@@ -94,6 +94,6 @@ export function applierWith(apply: ConfigApplier["apply"]): (supervisor: Supervi
     apply,
     beyondRecovery: () => supervisor.beyondRecovery(),
     plan: (config, signal) => supervisor.plan(config, signal),
-    stranding: (config, signal) => supervisor.stranding(config, signal),
+    stranding: (config, signal, stored) => supervisor.stranding(config, signal, stored),
   });
 }

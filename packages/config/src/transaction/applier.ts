@@ -21,8 +21,11 @@ export interface ConfigApplier {
    * What `apply` would be refused for now, because messages wait where nobody would deliver or see them any more;
    * `undefined` when it would not. Asks stores only when the change could leave something behind, and each for a few
    * seconds at most. Changes nothing.
+   *
+   * @param stored what `config` is to take the place of, if others may run that before this bridge does: what it carries must not
+   * be left behind, either, and of a store that is not open here nobody can tell. Default: what runs here
    */
-  stranding(config: BridgeConfig, signal?: AbortSignal): Promise<Stranding | undefined>;
+  stranding(config: BridgeConfig, signal?: AbortSignal, stored?: BridgeConfig): Promise<Stranding | undefined>;
 }
 
 /** How what runs gets on. Each is a look at facts; nothing waits. */

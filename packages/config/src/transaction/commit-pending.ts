@@ -11,6 +11,7 @@ import type { StagingParts } from "./stage-and-apply.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 import { TransactionError } from "./transaction-error.ts";
 import { whyNotBeside } from "./why-not-now.ts";
+import { wouldStrand } from "./would-strand.ts";
 
 /** Each step is bounded by itself. */
 const NEVER = new AbortController().signal;
@@ -44,7 +45,8 @@ export async function commitPending(
   if (stored?.revision !== base.revision) return untouched({ status: "conflict", error: movedSince(base, stored) });
   const isAsStored = text === undefined && isDeepStrictEqual(document, base.document);
   if (!checked.ok || isAsStored) return untouched({ status: "committed", version: base.version });
-  const stranding = await applier?.stranding(checked.config, NEVER);
+  const { config } = checked;
+  const stranding = await wouldStrand({ base, document, config }, { ...parts, documents }, NEVER);
   if (stranding !== undefined) return untouched({ status: "stranding", stranding });
   const changes = await documents.slices().run(changesBetween(base.document, document));
   const version = await history.after(base);
@@ -54,9 +56,9 @@ export async function commitPending(
     expected: { ...base, version },
     document,
     text,
-    config: checked.config,
+    config,
     entry,
-    trial: asked && (await trialOf(asked, checked.config, applier)),
+    trial: asked && (await trialOf(asked, config, applier)),
     tell: tellerOf(checked),
   };
   const outcome = await commitChange(change, parts);

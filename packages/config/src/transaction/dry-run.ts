@@ -1,10 +1,13 @@
+import type { ConfigStore } from "@bridge/ports";
 import type { ConfigApplier } from "./applier.ts";
 import { changesBetween } from "./changes.ts";
 import type { DryRun } from "./contract.ts";
 import { beingCommitted, type Transaction } from "./open-transaction.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
+import { wouldStrand } from "./would-strand.ts";
 
 interface Parts {
+  readonly store: ConfigStore;
   readonly documents: StoredDocuments;
   readonly applier: ConfigApplier | undefined;
 }
@@ -12,15 +15,16 @@ interface Parts {
 /** What a commit would do now; nothing is done. @throws TransactionError conflict while it is being committed */
 export async function dryRun(
   { base, pending, whole, state }: Transaction,
-  { documents, applier }: Parts,
+  parts: Parts,
   signal: AbortSignal,
 ): Promise<DryRun> {
   if (state.kind !== "open") throw beingCommitted();
+  const { documents, applier } = parts;
   const { document } = pending;
   const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
   const conflict = (await documents.find(signal))?.revision !== base.revision;
   const sound = checked.ok && erased.length === 0 ? checked : undefined;
-  const stranding = sound && (await applier?.stranding(sound.config, signal));
+  const stranding = sound && (await wouldStrand({ base, document, config: sound.config }, parts, signal));
   const plan = sound && (await applier?.plan(sound.config, signal));
   return {
     erasedOptions: erased,

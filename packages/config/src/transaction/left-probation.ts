@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type {
   Clock,
   ConfigHistoryEntry,
@@ -10,9 +9,9 @@ import type {
   StoredConfig,
 } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
-import { valueAt } from "../check/value-at.ts";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
+import { movedStores } from "./moved-stores.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
 import { noteTakenBack } from "./taking-back.ts";
@@ -126,6 +125,7 @@ export async function putBack(
   const { probation, former, current } = left;
   const { version, formerVersion, actor } = probation;
   const at = clock.now();
+  // A process that has died was asked by nobody what its stores hold.
   const leftStores = current === undefined ? [] : movedStores(former.document, current.document);
   const history = new CommitHistory(store, clock, logger);
   const entry = await entryOf(probation, history, at);
@@ -170,14 +170,6 @@ async function restored(
   }
   if (!isStored) throw new Error("another hand has written meanwhile");
   return undefined;
-}
-
-/** A process that has died was asked by nobody what its stores hold, and those of the former document are others. */
-function movedStores(from: StoredConfig["document"], to: StoredConfig["document"]): readonly string[] {
-  return ["outbox", "dlq"].filter((role) => {
-    const [former, tried] = [from, to].map((document) => valueAt(document, ["stores", role]));
-    return tried !== undefined && !isDeepStrictEqual(former, tried);
-  });
 }
 
 /** For the history. */

@@ -8,6 +8,8 @@ export interface Stranded {
   readonly waiting?: number;
   /** There are at least so many. */
   readonly capped?: true;
+  /** Of a store that is not open here: the stored version that names it. Who runs that can tell what it holds. */
+  readonly version?: number;
 }
 
 /** Why a change of configuration is refused: what it would leave behind. */
@@ -21,7 +23,10 @@ export interface Stranding {
 export function strandingOf(stranded: readonly Stranded[]): Stranding {
   const roles = [...new Set(stranded.map(({ store }) => store))];
   const flags = roles.map((role) => `stores.${role}.abandon_backlog: true`).join(" and ");
-  const way = roles.map((role) => REMEDIES[role]).join("; ");
+  const ways = new Set(
+    stranded.map(({ store, version }) => (version === undefined ? REMEDIES[store] : whereItRuns(version))),
+  );
+  const way = [...ways].join("; ");
   const message = `the change would leave messages behind: ${stranded.map(told).join(", ")}; ${way}; or say ${flags} in the changed document to leave them where they are`;
   return { message, stranded };
 }
@@ -31,7 +36,13 @@ const REMEDIES = {
   dlq: "redrive or delete the dead letters",
 } as const;
 
-function told({ store, routeId, bindingId, waiting, capped }: Stranded): string {
+function whereItRuns(version: number): string {
+  return `make the change at an instance that runs version ${version}, or when this one does`;
+}
+
+function told({ store, routeId, bindingId, waiting, capped, version }: Stranded): string {
+  if (version !== undefined)
+    return `what the ${NAMES[store]} of the stored version ${version} holds, which is not open here`;
   const whose = routeId === undefined ? "" : ` of route ${routeId} and binding ${bindingId ?? ""}`;
   if (waiting === undefined) return `what the ${NAMES[store]} holds${whose}, which cannot be counted now`;
   return `${capped === true ? "at least " : ""}${waiting} in the ${NAMES[store]}${whose}`;

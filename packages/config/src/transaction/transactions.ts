@@ -167,8 +167,8 @@ class Transactions implements ConfigTransactions {
   }
 
   async validate(id: string, signal: AbortSignal): Promise<DryRun> {
-    const { applier } = this.#options;
-    return dryRun(this.#open.find(id), { documents: this.#documents, applier }, signal);
+    const { store, applier } = this.#options;
+    return dryRun(this.#open.find(id), { store, documents: this.#documents, applier }, signal);
   }
 
   async commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult> {

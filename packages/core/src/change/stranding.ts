@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BridgeConfig, StoreConfig, StoreRole } from "@bridge/config";
+import type { BridgeConfig, StoreConfig, Stranded, StoreRole } from "@bridge/config";
 import type { OutboxBacklog } from "@bridge/ports";
 import { drainedBy } from "../outbox/undrained.ts";
 
@@ -35,6 +35,22 @@ export function drainsLeft(from: BridgeConfig, to: BridgeConfig): ReadonlySet<st
   const { record } = departures(from, to);
   if (record === undefined) return new Set();
   return new Set(drainsOf(from).flatMap((place) => (record(place) ? [place.routeId] : [])));
+}
+
+/**
+ * The stores in which a change from `stored` could leave something behind, and that are not the open ones: only who runs `stored` can tell
+ * what they hold. `open`: what the open ones were opened for; absent when none is.
+ */
+export function outOfSight(
+  stored: BridgeConfig,
+  to: BridgeConfig,
+  open: BridgeConfig | undefined,
+): readonly Stranded["store"][] {
+  const { record, deadLetters } = departures(stored, to);
+  const isOpen = (role: Stranded["store"]): boolean =>
+    stored.stores[role] !== undefined && samePlace(stored.stores[role], open?.stores[role]);
+  const roles = [...(record === undefined ? [] : (["outbox"] as const)), ...(deadLetters ? (["dlq"] as const) : [])];
+  return roles.filter((role) => !isOpen(role));
 }
 
 function samePlace(from: StoreConfig, to: StoreConfig | undefined): boolean {

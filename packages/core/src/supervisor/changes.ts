@@ -1,5 +1,6 @@
-import type { BridgeConfig, ChangePlan, Stranding } from "@bridge/config";
+import { type BridgeConfig, type ChangePlan, type Stranding, strandingOf } from "@bridge/config";
 import { type Change, compare, pendingRestart } from "../change/compare.ts";
+import { outOfSight } from "../change/stranding.ts";
 import { OperationError } from "../operation-error.ts";
 import { changeSlices } from "../runtime/change-slices.ts";
 import { discardParts } from "../runtime/discard-parts.ts";
@@ -45,10 +46,16 @@ export class Changes {
     return (await this.#compared(config, signal)).plan;
   }
 
-  async stranding(config: BridgeConfig, signal: AbortSignal): Promise<Stranding | undefined> {
-    const { carried: from, foundation, state } = this.#standing;
-    if (from === undefined) return undefined;
-    return foundation.stranding({ from, to: config, moving: state.is("running") }, signal);
+  /** @param stored what others may run, in place of which `config` would come. Default: nothing but what runs here */
+  async stranding(config: BridgeConfig, signal: AbortSignal, stored?: BridgeConfig): Promise<Stranding | undefined> {
+    const { carried, foundation, state } = this.#standing;
+    const leftFrom = (from: BridgeConfig): Promise<Stranding | undefined> =>
+      foundation.stranding({ from, to: config, moving: state.is("running") }, signal);
+    const own = carried && (await leftFrom(carried));
+    if (own !== undefined || stored === undefined) return own;
+    const unseen = outOfSight(stored, config, carried);
+    if (unseen.length === 0) return leftFrom(stored);
+    return strandingOf(unseen.map((store) => ({ store, version: stored.configVersion })));
   }
 
   /**

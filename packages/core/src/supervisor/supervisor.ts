@@ -228,8 +228,9 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#changes.plan(givenConfig(config), givenSignal(signal) ?? never());
   }
 
-  async stranding(config: BridgeConfig, signal?: AbortSignal): Promise<Stranding | undefined> {
-    return this.#changes.stranding(givenConfig(config), givenSignal(signal) ?? never());
+  async stranding(config: BridgeConfig, signal?: AbortSignal, stored?: BridgeConfig): Promise<Stranding | undefined> {
+    const others = stored && givenConfig(stored);
+    return this.#changes.stranding(givenConfig(config), givenSignal(signal) ?? never(), others);
   }
 
   shutdown(): Promise<void> {

@@ -1,21 +1,11 @@
-import type { BridgeConfig, StoreRole } from "@bridge/config";
+import type { BridgeConfig } from "@bridge/config";
 import type { OutboxBacklog, Processor } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { bound, type MemoryBridge, memoryBridge, outage } from "../support/memory-bridge.ts";
+import { movedTo, without } from "../support/moved-to.ts";
 import { withRoute } from "../support/two-routes.ts";
 
 type Change = (config: BridgeConfig) => BridgeConfig;
-
-const movedTo =
-  (role: StoreRole, place: string): Change =>
-  (config) => ({
-    ...config,
-    stores: { ...config.stores, [role]: { type: "test", reach: "process", options: { place } } },
-  });
-
-const without =
-  (role: StoreRole): Change =>
-  (config) => ({ ...config, stores: { ...config.stores, [role]: undefined } });
 
 const LEAVING: readonly (readonly [string, Change])[] = [
   ["gives the outbox another place", movedTo("outbox", "elsewhere")],

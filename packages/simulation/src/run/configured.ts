@@ -50,7 +50,8 @@ export class Configured {
       trial: supervisor.trial,
       beyondRecovery: () => supervisor.beyondRecovery(),
       plan: (config: BridgeConfig, signal: AbortSignal) => supervisor.plan(config, signal),
-      stranding: (config: BridgeConfig, signal?: AbortSignal) => supervisor.stranding(config, signal),
+      stranding: (config: BridgeConfig, signal?: AbortSignal, stored?: BridgeConfig) =>
+        supervisor.stranding(config, signal, stored),
     };
     const sources = NO_SOURCES;
     const instanceId = name;
