@@ -38,6 +38,8 @@ export class Lane {
   #endedAt = -Infinity;
   /** When something was last delivered, or there was seen to be nothing to deliver. */
   #deliveredAt: number;
+  /** How long of the time since then there was something to do, so far as it was looked. */
+  #workedMs = 0;
   /** How many attempts had failed by then, and when it was last looked. */
   #failedBefore: number;
   #failed: number;
@@ -55,17 +57,21 @@ export class Lane {
   look(now: number): void {
     const source = this.#source;
     const { work, ended, delivered } = source;
+    const failed = failuresOf(source);
+    const slept = now - this.#seenAt >= ASLEEP_MS;
     // What is new came between the last look and now: taken for as early as that, a standstill is told in time.
     if (ended !== this.#ended) [this.#ended, this.#endedAt, this.#freeAt] = [ended, this.#seenAt, this.#seenAt];
-    if (work === 0 || now - this.#seenAt >= ASLEEP_MS) this.#freeAt = now;
+    if (work === 0 || slept) this.#freeAt = now;
     if (delivered !== this.#delivered) {
       [this.#delivered, this.#deliveredAt, this.#failedBefore] = [delivered, this.#seenAt, this.#failed];
+      this.#workedMs = 0;
     }
-    this.#failed = failuresOf(source);
+    if (!slept && (work > 0 || failed !== this.#failed)) this.#workedMs += now - this.#seenAt;
+    this.#failed = failed;
     // After a failure, no work may only mean that the source has taken it back until its next try.
     const failure = this.#failure(now);
     if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) {
-      [this.#deliveredAt, this.#failedBefore] = [now, this.#failed];
+      [this.#deliveredAt, this.#failedBefore, this.#workedMs] = [now, failed, 0];
     }
     this.#seenAt = now;
     const newest = this.#samples.at(-1) ?? this.#samples[0];
@@ -86,6 +92,7 @@ export class Lane {
       limited,
       quietMs: now - this.#freeAt,
       undeliveredMs: now - this.#deliveredAt,
+      workedMs: this.#workedMs,
       failure: this.#failure(now),
       recent: this.#since(now - RECENT_MS),
     };

@@ -4,8 +4,8 @@ export type Progress = (typeof PROGRESS)[number];
 
 /** So many times its `send_timeout` a route may be at work before nothing coming of it is a standstill. */
 const STANDSTILL = 2;
-/** One refusal may be the fault of its message; of so many, with nothing delivered in between, the target is to be looked at. */
-const REFUSALS = 2;
+/** One failure may be the fault of its message; of so many, with nothing delivered in between, the target is to be looked at. */
+const FAILURES = 2;
 /** A failure that nothing has followed is news for so long. */
 export const NEWS_MS = 60_000;
 
@@ -28,6 +28,8 @@ export interface LaneFacts {
   readonly quietMs: number;
   /** How long nothing was delivered although there was something to deliver, or news of a failure. */
   readonly undeliveredMs: number;
+  /** How long of that there was work. */
+  readonly workedMs: number;
   /** The last failure, if nothing was delivered after it, and how many attempts have failed since the last delivery. */
   readonly failure:
     | { readonly code: string; readonly error: string; readonly agoMs: number; readonly times: number }
@@ -87,20 +89,21 @@ function judgeRoom({ obstacle, full, wayIn, waysOut, lively, ...facts }: Progres
 }
 
 function troubleOf(lane: LaneFacts, boundMs: number): Judgement | undefined {
-  const { name, work, quietMs, undeliveredMs, failure, recent, limited } = lane;
+  const { name, work, quietMs, undeliveredMs, workedMs, failure, recent, limited } = lane;
   const standing = work > 0 && quietMs >= boundMs;
-  const tells = failure !== undefined && (failure.code === "TIMEOUT" || failure.times >= REFUSALS);
-  const inVain = tells && failure.agoMs < NEWS_MS && undeliveredMs >= boundMs;
-  if (failure !== undefined && (standing || inVain)) {
-    const last = `${name}: nothing was delivered for ${seconds(undeliveredMs)}; the last failure was ${failure.code}, ${failure.error}`;
-    return { progress: failure.code === "TIMEOUT" ? "stalled" : "failing", reason: last };
+  if (failure !== undefined) {
+    const isNews = failure.agoMs < NEWS_MS;
+    const stalled = failure.code === "TIMEOUT" && (standing || (isNews && workedMs >= boundMs));
+    const inVain = isNews && failure.times >= FAILURES && undeliveredMs >= boundMs;
+    const reason = `${name}: nothing was delivered for ${seconds(undeliveredMs)}; the last failure was ${failure.code}, ${failure.error}`;
+    if (stalled || standing || inVain) return { progress: stalled ? "stalled" : "failing", reason };
   }
   if (standing) {
     return limited
       ? { progress: "waiting", reason: `${name}: its rate limit` }
       : { progress: "stalled", reason: `${name}: nothing has ended for ${seconds(quietMs)}, though there is work` };
   }
-  if (recent.refused >= REFUSALS && recent.refused > recent.delivered + recent.unanswered) {
+  if (recent.refused >= FAILURES && recent.refused > recent.delivered + recent.unanswered) {
     const reason = `${name}: ${recent.refused} of the last ${recent.refused + recent.delivered + recent.unanswered} attempts were refused`;
     return { progress: "failing", reason: failure === undefined ? reason : `${reason}; the last with ${failure.code}` };
   }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lane, type LaneSource } from "../../src/route/lane.ts";
 
@@ -67,6 +68,64 @@ describe("for how long nothing has ended, though there is something to do", () =
     const { after } = stage({ work: 1 });
     expect(after(4_999)).toMatchObject({ quietMs: 4_999 });
     expect(after(9_999)).toMatchObject({ quietMs: 0, undeliveredMs: 9_999 });
+  });
+});
+
+describe("how long of the time without a delivery there was something to do", () => {
+  test("is counted while there is work, and not while there is none", () => {
+    const { after, failure } = stage();
+    after(1_000, { work: 1 });
+    after(2_000, { work: 0, refused: 1, failure: failure(1_500) });
+    expect(after(30_000)).toMatchObject({ undeliveredMs: 30_000, workedMs: 2_000 });
+    after(31_000, { work: 1 });
+    expect(after(32_000)).toMatchObject({ undeliveredMs: 32_000, workedMs: 4_000 });
+  });
+
+  test("counts an attempt of which only its failure is seen", () => {
+    const { after, failure } = stage();
+    after(1_000);
+    expect(after(2_000, { unanswered: 1, failure: failure(1_900) })).toMatchObject({ work: 0, workedMs: 1_000 });
+  });
+
+  test("is counted from the look before the one that has seen a delivery", () => {
+    const { after } = stage({ work: 1 });
+    after(1_000);
+    expect(after(2_000, { delivered: 1, ended: 1 })).toMatchObject({ undeliveredMs: 1_000, workedMs: 1_000 });
+    expect(after(3_000, { work: 0 })).toMatchObject({ workedMs: 0 });
+  });
+
+  test("is forgotten with a failure that is no news any more", () => {
+    const { after, failure } = stage({ work: 1 });
+    after(1_000, { unanswered: 1, failure: failure(1_000) });
+    expect(after(60_999, { work: 0 })).toMatchObject({ workedMs: 1_000 });
+    expect(after(61_000)).toMatchObject({ workedMs: 0 });
+  });
+
+  test("is not that for which the process stood still", () => {
+    const { after } = stage({ work: 1 });
+    after(4_999);
+    expect(after(9_999)).toMatchObject({ undeliveredMs: 9_999, workedMs: 4_999 });
+  });
+
+  test("is never longer than that time, and is all of it while there is always work", () => {
+    const looks = fc.array(
+      fc.record({ ms: fc.integer({ min: 1, max: 4_999 }), work: fc.nat(1), fails: fc.nat(1), takes: fc.nat(1) }),
+    );
+    fc.assert(
+      fc.property(looks, fc.boolean(), (each, always) => {
+        const { after, source, failure } = stage({ work: 1 });
+        let at = 0;
+        for (const { ms, work, fails, takes } of each) {
+          at += ms;
+          const delivered = source.delivered + takes;
+          const failed =
+            fails === 0 ? {} : { unanswered: source.unanswered + 1, failure: { ...failure(at), delivered } };
+          const facts = after(at, { work: always ? 1 : work, delivered, ...failed });
+          expect(facts.workedMs).toBeLessThanOrEqual(facts.undeliveredMs);
+          if (always) expect(facts.workedMs).toBe(facts.undeliveredMs);
+        }
+      }),
+    );
   });
 });
 

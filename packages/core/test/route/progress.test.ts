@@ -104,6 +104,36 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
     await supervisor.shutdown();
   });
 
+  test("one message that nobody answered, and that went its way, is no standstill of a route that has nothing to do", async () => {
+    const bridge = await started({ deliveryMode, policy: { maxReplayAttempts: 1 } });
+    const { hub, clock, supervisor } = bridge;
+    hub.channel("out").sends.failNext(1, refusal);
+    hub.publish("in", { id: "m1" });
+    await clock.advance(30_000);
+    const hold = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m2" });
+    expect(await seenIn(bridge, 70_000)).not.toContain("stalled");
+    expect(progressOf(bridge)?.progress).toBe("idle");
+    hub.publish("in", { id: "m3" });
+    expect(await seenIn(bridge, 70_000)).toEqual(new Set(["idle", "moving"]));
+    expect(supervisor.stats().legs[0]?.dispositions).toMatchObject({ delivered: 0, dead_lettered: 3 });
+    hold[Symbol.dispose]();
+    await supervisor.shutdown();
+  });
+
+  test("a target that answers no message is a standstill, also while each went its way before the next one came", async () => {
+    const bridge = await started({ deliveryMode, policy: { maxReplayAttempts: 1 } });
+    const { hub, clock, supervisor } = bridge;
+    const hold = hub.channel("out").sends.hold();
+    for (const id of ["m1", "m2"]) {
+      hub.publish("in", { id });
+      await clock.advance(20_000);
+    }
+    expect(progressOf(bridge)?.progress).toBe("stalled");
+    hold[Symbol.dispose]();
+    await supervisor.shutdown();
+  });
+
   test("the time in which there was nothing to do is no time without a delivery", async () => {
     const bridge = await started({ deliveryMode });
     const { hub, clock, supervisor } = bridge;

@@ -8,6 +8,7 @@ const lane = (changes: Partial<LaneFacts> = {}): LaneFacts => ({
   work: 0,
   quietMs: 0,
   undeliveredMs: 0,
+  workedMs: 0,
   failure: undefined,
   recent: NONE,
   limited: false,
@@ -23,6 +24,7 @@ const facts = (changes: Partial<ProgressFacts> = {}): ProgressFacts => ({
   ...changes,
 });
 const out = (changes: Partial<LaneFacts>): ProgressFacts => facts({ waysOut: [lane(changes)] });
+const unanswered = { undeliveredMs: 9_000, workedMs: 2_000 };
 const failed = (code: string, agoMs = 10, times = 2) => ({ code, error: "why", agoMs, times });
 
 const anyAttempts = fc.record({ delivered: fc.nat(50), refused: fc.nat(50), unanswered: fc.nat(50) });
@@ -37,6 +39,7 @@ const anyLane: fc.Arbitrary<LaneFacts> = fc.record({
   work: fc.nat(3),
   quietMs: fc.nat(10_000),
   undeliveredMs: fc.nat(200_000),
+  workedMs: fc.nat(200_000),
   failure: fc.option(anyFailure, { nil: undefined }),
   recent: anyAttempts,
   limited: fc.boolean(),
@@ -58,7 +61,19 @@ describe("finding 8.3: how a route gets on", () => {
     ["work that has just begun", out({ work: 1, quietMs: 1_999 }), "moving"],
     ["work of which nothing comes", out({ work: 1, quietMs: 2_000 }), "stalled"],
     ["a silent target", out({ work: 1, quietMs: 2_000, undeliveredMs: 2_000, failure: failed("TIMEOUT") }), "stalled"],
-    ["a silent target whose source takes back", out({ undeliveredMs: 2_000, failure: failed("TIMEOUT") }), "stalled"],
+    ["a silent target whose source takes back", out({ ...unanswered, failure: failed("TIMEOUT") }), "stalled"],
+    ["silence that has lasted", out({ ...unanswered, failure: failed("TIMEOUT", 10, 1) }), "stalled"],
+    ["silence of long ago", out({ ...unanswered, failure: failed("TIMEOUT", 60_000) }), "idle"],
+    [
+      "silence once, and then nothing to do",
+      out({ ...unanswered, workedMs: 1_999, failure: failed("TIMEOUT", 10, 1) }),
+      "idle",
+    ],
+    [
+      "silence after a refusal, and in between nothing to do",
+      out({ ...unanswered, workedMs: 1_999, failure: failed("TIMEOUT") }),
+      "failing",
+    ],
     ["a target that refuses", out({ work: 1, recent: { ...NONE, refused: 2 } }), "failing"],
     ["a message that is refused", out({ work: 1, recent: { ...NONE, refused: 1 } }), "moving"],
     ["one that was refused a while ago", out({ undeliveredMs: 9_000, failure: failed("REJECTED", 10, 1) }), "idle"],
@@ -127,12 +142,24 @@ describe("finding 8.3: how a route gets on", () => {
     );
   });
 
-  test("is failing only when something was refused", () => {
+  test("what failed is stalled only when there was work for twice the send_timeout", () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        fc.pre(judge(given).progress === "stalled");
+        const boundMs = 2 * given.sendTimeoutMs;
+        const worked = ({ work, quietMs, workedMs }: LaneFacts) =>
+          workedMs >= boundMs || (work > 0 && quietMs >= boundMs);
+        expect(lanesOf(given).some(worked)).toBe(true);
+      }),
+    );
+  });
+
+  test("is failing only when something was refused, or several attempts have failed", () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         fc.pre(judge(given).progress === "failing");
         const refused = ({ recent, failure }: LaneFacts) =>
-          recent.refused > 0 || (failure !== undefined && failure.code !== "TIMEOUT");
+          recent.refused > 0 || (failure !== undefined && (failure.code !== "TIMEOUT" || failure.times > 1));
         expect(lanesOf(given).some(refused)).toBe(true);
       }),
     );
