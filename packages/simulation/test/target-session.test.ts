@@ -1,14 +1,14 @@
 import type { Envelope } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { draw } from "../src/index.ts";
+import { draw, type Plan } from "../src/index.ts";
 import { TargetSession } from "../src/model/target-session.ts";
 import { worldOf } from "../src/run/world.ts";
 
 const signal = new AbortController().signal;
 
-async function connected() {
+async function connected(mood: Partial<Plan["target"]> = {}) {
   const { outbox: _, leases: __, ...drawn } = draw(1);
-  const plan = { ...drawn, target: { latencyMs: 10, refuses: 0, loses: 0, silent: 0, slow: 0 }, messages: [] };
+  const plan = { ...drawn, target: { latencyMs: 10, refuses: 0, loses: 0, silent: 0, slow: 0, ...mood }, messages: [] };
   const world = worldOf({ ...plan, bindings: ["out"], messages: [{ number: 0, at: 0 }] }, false);
   world.auditor.source.published(0);
   const owner = { name: "one", alive: true, pending: 0 };
@@ -35,6 +35,23 @@ test("what is sent over a connection that the target has dropped arrives nowhere
   await expect(sending).rejects.toMatchObject({ code: "CONNECTION_LOST" });
   expect((await connection.closed)?.code).toBe("CONNECTION_LOST");
   expect([auditor.targets.heard, auditor.violations]).toEqual([0, []]);
+});
+
+test.each([
+  ["which has moods", 1, true, true],
+  ["whose moods are over", 1, false, false],
+  ["without moods", 0, true, false],
+])("a target %s says when its mood last acted, and a fault is none", async (_, refuses, moody, acts) => {
+  const { time, target, send } = await connected({ refuses });
+  target.moody = moody;
+  target.down = "refuses";
+  void send();
+  await time.pass(200);
+  expect(target.moodyAt).toBe(-Infinity);
+  target.down = undefined;
+  void send();
+  await time.pass(1_000);
+  expect([target.moodyAt > 200, target.moodyAt < 1_000]).toEqual([acts, true]);
 });
 
 test("a send that waits fails when its sender is disposed, and the session goes on", async () => {

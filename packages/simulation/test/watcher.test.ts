@@ -28,6 +28,8 @@ interface Scene {
   readonly standsByMs: number;
   /** So many calls of its processor were given up and go on. */
   readonly lateCalls: number;
+  /** When the mood of its target last acted. */
+  readonly moodyAt: number;
   readonly forMs: number;
 }
 
@@ -42,6 +44,7 @@ const TRUE: Scene = {
   stopsEachMs: Infinity,
   standsByMs: 0,
   lateCalls: 0,
+  moodyAt: -Infinity,
   forMs: 400_000,
 };
 
@@ -59,6 +62,7 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
     stopsEachMs,
     standsByMs,
     lateCalls: late,
+    moodyAt,
     forMs,
   } = scene;
   const { outbox: _, ...drawn } = { ...draw(1), maxReplayAttempts: 10 };
@@ -101,7 +105,7 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
     time,
     sends,
     lateCalls,
-    target: { moody: false },
+    target: { moody: false, moodyAt },
     leases: { holder },
     auditor: { violated: (words: string) => violations.push(words) },
   } as unknown as World;
@@ -179,6 +183,12 @@ test("whose store of leases does not always answer in time may be without one fo
   expect(await told({ standsByMs: 10_000, plan: leased(300) })).toEqual([]);
   expect(await told({ standsByMs: 20_000, plan: leased(300) })).toEqual([words]);
   expect(await told({ standsByMs: 10_000, plan: leased(200) })).toEqual([words]);
+});
+
+test("a target whose mood has acted lately is not calm yet", async () => {
+  const stalled: Partial<Scene> = { progress: { progress: "stalled", reason: "out" }, moodyAt: 200_000 };
+  expect(await told({ ...stalled, forMs: 349_000 })).toEqual([]);
+  expect(await told({ ...stalled, forMs: 352_000 })).toHaveLength(1);
 });
 
 const RUNS = { forMs: 100_000 };

@@ -37,6 +37,8 @@ export class Target {
   down: "refuses" | "silent" | "loses" | undefined;
   /** While the faults last; after them a target only refuses what it always refuses. */
   moody = true;
+  /** When it last did anything else than accept at once, or refuse what it always refuses. */
+  moodyAt = -Infinity;
   readonly options: TargetOptions;
   /** Whoever has the session that one has at a time. */
   #connected: TargetSession | undefined;
@@ -103,26 +105,35 @@ export class Target {
   }
 
   #reply(number: number, address: string): Reply {
-    const { dice, plan } = this.options;
-    const { refuses, loses, silent, slow } = plan.target;
-    const lost = (): Reply => ({
-      accepts: true,
-      answer: dice.chance(0.5) ? "silent" : new BridgeError("CONNECTION_LOST", "the answer was lost"),
-      slow: false,
-    });
+    const { time, plan } = this.options;
     if (this.down === "refuses") return refusal("UNAVAILABLE");
     if (this.down === "silent") return { accepts: false, answer: "silent", slow: false };
-    if (this.down === "loses") return lost();
+    if (this.down === "loses") return this.#lost();
     const { poison: always, poisons, healsAt = Infinity } = plan.messages[number] ?? {};
     const poison = poisons === undefined ? always : poisons[address];
-    if (poison !== undefined && this.options.time.now < healsAt) return refusal(poison);
-    if (this.moody) {
-      if (dice.chance(refuses)) return refusal(dice.pick(TRANSIENT));
-      if (dice.chance(loses)) return lost();
-      if (dice.chance(silent)) return { accepts: false, answer: "silent", slow: false };
-      if (dice.chance(slow)) return { accepts: true, answer: "accepted", slow: true };
-    }
-    return { accepts: true, answer: "accepted", slow: false };
+    if (poison !== undefined && time.now < healsAt) return refusal(poison);
+    const mood = this.moody ? this.#mood() : undefined;
+    if (mood !== undefined) this.moodyAt = time.now;
+    return mood ?? { accepts: true, answer: "accepted", slow: false };
+  }
+
+  #mood(): Reply | undefined {
+    const { dice, plan } = this.options;
+    const { refuses, loses, silent, slow } = plan.target;
+    if (dice.chance(refuses)) return refusal(dice.pick(TRANSIENT));
+    if (dice.chance(loses)) return this.#lost();
+    if (dice.chance(silent)) return { accepts: false, answer: "silent", slow: false };
+    if (dice.chance(slow)) return { accepts: true, answer: "accepted", slow: true };
+    return undefined;
+  }
+
+  #lost(): Reply {
+    const silent = this.options.dice.chance(0.5);
+    return {
+      accepts: true,
+      answer: silent ? "silent" : new BridgeError("CONNECTION_LOST", "the answer was lost"),
+      slow: false,
+    };
   }
 }
 

@@ -201,7 +201,8 @@ export class Watcher {
       this.#violated(
         `${name} says that it is ${health} and ${level}, as ${role}, ${state}, after ${seconds(quietMs)} of calm`,
       );
-    if (this.#world.target.moody) return;
+    const { moody, moodyAt } = this.#world.target;
+    if (moody || this.#now - moodyAt < CALM_MS) return;
     for (const { id, progress } of routes)
       if (progress?.progress === "stalled" && this.#isPatient(supervisor.config(), id))
         this.#violated(`${name} says that ${id} is stalled (${progress.reason}) after ${seconds(quietMs)} of calm`);
