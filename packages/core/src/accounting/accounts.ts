@@ -75,6 +75,11 @@ export class Accounts {
     return found(this.#routes, routeId, () => new RouteAccount(routeId));
   }
 
+  /** Those of all legs. */
+  get all(): Iterable<LegAccount> {
+    return this.#legs.values();
+  }
+
   /** Adds up what `config` does not have, oldest first, once there is too much of it. */
   follow({ routes }: BridgeConfig): void {
     const bindings = new Map(routes.map((route) => [route.id, new Set(["", ...route.bindings])]));

@@ -152,6 +152,11 @@ export class LegAccount {
     return this.#doubted.keys();
   }
 
+  /** Whether some of its records may have ended without being told of here. */
+  get mayEndUnseen(): boolean {
+    return this.#own.size > 0 || this.#doubted.size > 0;
+  }
+
   /** The outbox has heard it: the record is finished, or forgotten since. Returns whether it was in these books. */
   doubtOver(recordId: string, status: Exclude<OutboxStatus, "pending"> | undefined): boolean {
     const said = this.#doubted.get(recordId);

@@ -13,9 +13,11 @@ const STATUS_TIMEOUT_MS = 5_000;
 export interface OwnRecordsOptions {
   readonly store: () => OutboxStore | undefined;
   readonly account: LegAccount;
-  readonly depth: OutboxDepth;
+  readonly depth: Pick<OutboxDepth, "give">;
   /** What this process has on loan: it sees the end itself. */
   readonly held: ReadonlySet<string>;
+  /** No others come: it ends with the last one. Default: not. */
+  readonly isLeft?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -39,11 +41,12 @@ export function followOwnRecords(options: OwnRecordsOptions, signal: AbortSignal
 }
 
 async function follow(options: OwnRecordsOptions, signal: AbortSignal): Promise<void> {
-  const { clock, account, store } = options;
+  const { clock, account, store, isLeft = false } = options;
   let pauseMs: number = EVERY_MS.first;
   let before: ReadonlySet<string> = new Set();
   let asked = new Set<string>();
-  for (;;) {
+  const isOver = (): boolean => isLeft && !account.mayEndUnseen;
+  while (!isOver()) {
     await clock.delay(pauseMs, signal);
     const all = new Set(store()?.shared === true ? account.own : account.doubted);
     const open = [...all].filter((id) => before.has(id) && !asked.has(id) && !options.held.has(id));

@@ -5,6 +5,7 @@ import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
 import { JobTallies } from "../dlq-job/job-tallies.ts";
+import { LeftRecords } from "../outbox/left-records.ts";
 import { warnOfUndrained } from "../outbox/undrained.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
@@ -53,6 +54,7 @@ export class Foundation {
   readonly recent: Recent;
   readonly #options: FoundationOptions;
   readonly #looks: DueLooks;
+  readonly #leftRecords: LeftRecords;
   readonly #sessionCounts = new SessionCounts();
   readonly #leaseCounts = new LeaseCounts();
   /** What the stores were last opened for. */
@@ -71,6 +73,12 @@ export class Foundation {
     this.stores = new StorePool(registry, seams, {
       look: (outbox, signal) => this.#recover(outbox, signal),
       closed: () => this.accounts.outboxClosed(),
+    });
+    this.#leftRecords = new LeftRecords({
+      ...seams,
+      store: () => this.stores.outbox(),
+      accounts: () => this.accounts.all,
+      root: options.root,
     });
     const { veils, hooks } = options;
     this.hooks = new Hooks({ ...seams, hooks, veil: () => veils.veil, dlq: () => this.stores.dlq() });
@@ -117,6 +125,7 @@ export class Foundation {
   /** Opens the stores of `config`, but waits for none that is away. @throws what a store was refused with */
   async open(config: BridgeConfig, signal: AbortSignal): Promise<void> {
     const before = this.#follows(config);
+    await this.#leftRecords.release(config);
     await this.stores.open(config.stores, signal);
     this.#lookAgain(before);
   }
@@ -124,6 +133,7 @@ export class Foundation {
   /** The same for a configuration that has been in force: it is, whatever its stores say to that now. */
   async reopen(config: BridgeConfig): Promise<void> {
     const before = this.#follows(config);
+    await this.#leftRecords.release(config);
     await this.stores.begin(config.stores);
     this.#lookAgain(before);
   }
@@ -172,6 +182,7 @@ export class Foundation {
     this.recent.legs.size = config.bridge.recentLegs;
     this.#sessionCounts.forget(config);
     this.#leaseCounts.follow(new Set(config.sessions.map(({ id }) => id)));
+    this.#leftRecords.follow(config);
     this.accounts.follow(config);
   }
 

@@ -1,8 +1,9 @@
+import type { BridgeConfig } from "@bridge/config";
 import { BridgeError, type DlqStore, type OutboxPlace, type OutboxStore, systemRandom } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
 import { memoryHub } from "@bridge/transport-memory";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions, refusal } from "../support/memory-bridge.ts";
 
@@ -93,6 +94,61 @@ test("what another instance has delivered takes no room of max_outbox_depth", as
   for (let i = 0; i < 20; i++) await clock.advance(10_000);
   expect(hub.channel("out").arrived).toBe(9);
   expect(booksOf(one)).toEqual({ ...NOTHING, received: 9, abandoned: 9 });
+});
+
+describe("what another instance has delivered, of a route that is renamed here before that is seen,", () => {
+  const renamed = ({ config }: MemoryBridge): BridgeConfig => ({
+    ...config,
+    configVersion: config.configVersion + 1,
+    routes: config.routes.map((route) => ({ ...route, id: "renamed" })),
+  });
+
+  /** Three messages of the first, which the second has delivered; the first may have no more than three in the outbox. */
+  async function delivered(status: Changes = () => ({})) {
+    const made = pair(
+      (store) => ({ ...IDLE(store), ...status(store) }),
+      () => ({}),
+      { policy: { maxOutboxDepth: 3 } },
+    );
+    const { hub, clock, one, other } = made;
+    await one.supervisor.start(bound());
+    await other.supervisor.start(bound());
+    for (let nth = 0; nth < 3; nth++) hub.publish("in", { id: `m${nth}` });
+    await clock.until(() => booksOf(other).delivered === 3);
+    expect(booksOf(one)).toMatchObject({ received: 3, inOutbox: 3 });
+    return made;
+  }
+
+  test("leaves the books here", async () => {
+    const { clock, one } = await delivered();
+    expect(await one.supervisor.apply(renamed(one), bound())).toBe("applied");
+    expect(booksOf(one)).toMatchObject({ inOutbox: 3 });
+    await clock.advance(10_000);
+    expect(booksOf(one)).toEqual({ ...NOTHING, received: 3, abandoned: 3 });
+    const { pending } = clock;
+    await clock.advance(60_000);
+    expect(clock.pending).toBe(pending);
+  });
+
+  test("leaves them once, and its room with them, when the route is back amid a look", async () => {
+    let asked = 0;
+    const answer = Promise.withResolvers<void>();
+    const { hub, clock, one, other } = await delivered((store) => ({
+      status: async (id, signal) => {
+        asked++;
+        await answer.promise;
+        return store.status(id, signal);
+      },
+    }));
+    await one.supervisor.apply(renamed(one), bound());
+    await clock.until(() => asked === 3);
+    await one.supervisor.apply(one.config, bound());
+    answer.resolve();
+    await clock.advance(10_000);
+    expect(booksOf(one)).toEqual({ ...NOTHING, received: 3, abandoned: 3 });
+    for (let nth = 3; nth < 6; nth++) hub.publish("in", { id: `m${nth}` });
+    await clock.until(() => booksOf(other).delivered === 6);
+  });
 });
 
 test("what an instance finds of its former process, or of others, is not in its books before it ends there", async () => {
