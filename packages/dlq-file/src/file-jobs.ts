@@ -4,22 +4,20 @@ import type { DlqJobs, Logger, StoredJob } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { DlqTables } from "./dlq-tables.ts";
 import { sealed, unsealed } from "./sealed.ts";
+import { SOUND_JOB } from "./sound-columns.ts";
 
-/** Somebody may have put something else in any place. */
 interface JobRow {
   readonly id: string;
-  readonly revision: unknown;
-  readonly state: unknown;
-  readonly created_at: unknown;
+  readonly revision: number;
+  readonly state: string;
+  readonly created_at: number;
   /** Sealed, with all the rest. */
   readonly document: unknown;
 }
 
-/** What is no number that JavaScript has is none that was written. */
-const NUMBERS = ["revision", "created_at"].map(
-  (column) => `iif(abs(${column}) <= ${Number.MAX_SAFE_INTEGER}, ${column}, NULL) AS ${column}`,
-);
-const JOB = ["id", "state", "document", ...NUMBERS].join(", ");
+/** Somebody may change a row while the file is open, too. Its id is the one that it is asked by. */
+const JOB = `
+  id, document, ${SOUND_JOB.revision} AS revision, ${SOUND_JOB.state} AS state, ${SOUND_JOB.created_at} AS created_at`;
 
 /** What is asked of the jobs of a file. */
 export class JobStatements {
@@ -34,7 +32,7 @@ export class JobStatements {
     this.#select = db.prepare(`SELECT ${JOB} FROM dead_letter_job WHERE id = ?`);
     this.#list = db.prepare(`
       SELECT ${JOB} FROM dead_letter_job ${newestFirst}
-      WHERE ? IS NULL OR state IN (SELECT value FROM json_each(?)) ORDER BY created_at DESC, id DESC LIMIT ?`);
+      WHERE ? IS NULL OR state IN (SELECT value FROM json_each(?)) ORDER BY dead_letter_job.created_at DESC, id DESC LIMIT ?`);
     this.#insert = db.prepare(`
       INSERT INTO dead_letter_job (revision, state, created_at, document, id) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (id) DO NOTHING`);
@@ -75,13 +73,9 @@ export function fileJobs(file: FileDatabase<DlqTables>, logger: Logger): DlqJobs
   const told = new Set<string>();
 
   function jobOf(row: JobRow): StoredJob {
-    const job = {
-      id: row.id,
-      revision: numberIn(row.revision),
-      state: textIn(row.state),
-      createdAt: numberIn(row.created_at),
-    };
-    const document = unsealed(ownerOf(job), row.document);
+    const { document: kept, created_at: createdAt, ...rest } = row;
+    const job = { ...rest, createdAt };
+    const document = unsealed(ownerOf(job), kept);
     if (document === undefined && !told.has(job.id)) {
       logger.error("a job of the DLQ is not as it was written: it is not gone on with", { job_id: job.id });
       told.add(job.id);
@@ -122,12 +116,4 @@ export function fileJobs(file: FileDatabase<DlqTables>, logger: Logger): DlqJobs
 
 function ownerOf({ id, revision, state, createdAt }: Omit<StoredJob, "document">): string {
   return JSON.stringify([id, revision, state, createdAt]);
-}
-
-function numberIn(value: unknown): number {
-  return typeof value === "number" ? value : 0;
-}
-
-function textIn(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

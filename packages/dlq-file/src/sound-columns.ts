@@ -5,12 +5,20 @@ const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /** Of `dead_letter` and its trash: what there is to be read of a column, whatever somebody has put there. The head may still say what it was. */
 export const SOUND = {
   id: text("id", "'spoiled-' || number"),
-  failed_at: `CASE WHEN ${isTime("failed_at")} THEN failed_at ELSE ${told("failedAt", "integer", NOW, `BETWEEN -${MOST} AND ${MOST}`)} END`,
+  failed_at: number("failed_at", told("failedAt", "integer", NOW, `BETWEEN -${MOST} AND ${MOST}`)),
   route_id: text("route_id", told("routeId", "text", "''")),
   binding_id: text("binding_id", told("bindingId", "text", "''")),
   category: text("category", told("category", "text", "'permanent'")),
   error_code: text("error_code", told("errorCode", "text", "'INTERNAL'")),
   fingerprint: text("fingerprint", told("fingerprint", "text", "''")),
+} as const;
+
+/** The same of `dead_letter_job`. What it says by them is not what its document was sealed with: it is shown as failed. */
+export const SOUND_JOB = {
+  id: text("id", "'spoiled-' || rowid"),
+  revision: number("revision", "0"),
+  state: text("state", "''"),
+  created_at: number("created_at", NOW),
 } as const;
 
 /** Conditions, of which one is true where a column cannot be read; each finds its rows in an index. */
@@ -26,8 +34,8 @@ export function unsoundTime(column: string): readonly string[] {
 /** When what does not say until when it stays is erased. */
 export const A_DAY_FROM_NOW = `${NOW} + 86400000`;
 
-function isTime(column: string): string {
-  return `typeof(${column}) IN ('integer', 'real') AND ${column} BETWEEN -${MOST} AND ${MOST}`;
+function number(column: string, otherwise: string): string {
+  return `CASE WHEN typeof(${column}) IN ('integer', 'real') AND ${column} BETWEEN -${MOST} AND ${MOST} THEN ${column} ELSE ${otherwise} END`;
 }
 
 function text(column: string, otherwise: string): string {

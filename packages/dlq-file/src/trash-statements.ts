@@ -46,7 +46,7 @@ export class TrashStatements {
       WHERE batch = ? AND until > ? ORDER BY number LIMIT ?`);
     this.#over = db.prepare(`
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
-      WHERE until <= ? AND batch NOT IN (SELECT id FROM dead_letter_job WHERE state = 'undoing') LIMIT ?`);
+      WHERE until <= ? AND batch NOT IN (SELECT id FROM dead_letter_job WHERE state = 'undoing' AND id IS NOT NULL) LIMIT ?`);
     this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
     // Batches are few, and an id is found in each by what keeps it there once: an index by ids alone would cost each entry that is moved.
     this.#deleteById = db.prepare(`

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { type Clock, systemClock } from "@bridge/ports";
 import { expect, test, vi } from "vitest";
@@ -83,4 +84,19 @@ test("at max_bytes what is in the trash counts, and can be brought back; jobs ar
   expect(await store.admin.trash?.restore("job-1", 100, signal)).toEqual({ restored: 10, present: 0 });
   await store.admin.delete(ids, signal);
   await store.put(deadLetter("more"), signal);
+});
+
+test("a job without an id that is said to be taken back keeps nothing in the trash", async () => {
+  using scratch = scratchFolder();
+  const { clock, tick, set } = handClock();
+  await using store = openDlq(scratch.path, { clock });
+  await store.put(deadLetter("e"), signal);
+  await store.admin.trash?.move(["e"], "job-1", 1_500_000, signal);
+  using db = new DatabaseSync(scratch.path);
+  db.exec("INSERT INTO dead_letter_job VALUES (NULL, 1, 'undoing', 1, '')");
+  set(1_500_000);
+  await vi.waitFor(() => {
+    tick();
+    expect(db.prepare("SELECT id FROM dead_letter_trash").all()).toEqual([]);
+  }, PATIENCE);
 });

@@ -76,6 +76,8 @@ export class PostgresJobs implements DlqJobs {
   }
 }
 
-function jobOf({ created_at: createdAt, ...job }: JobRow): StoredJob {
-  return { ...job, createdAt };
+/** What JavaScript has no number for was not written: nobody could write the job by such a revision again, so it is only shown. */
+function jobOf({ id, revision, state, created_at: createdAt, document }: JobRow): StoredJob {
+  const isSound = [revision, createdAt].every(Number.isSafeInteger);
+  return { id, revision, state, createdAt, document: isSound ? document : "" };
 }

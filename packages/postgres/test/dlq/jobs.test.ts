@@ -78,4 +78,23 @@ describe.skipIf(noPostgres)("operators 1.5: jobs on PostgreSQL", () => {
     expect(one.health?.().fault).toBeUndefined();
     expect(await schema.rows(`SELECT id FROM ${jobs()}`)).toEqual([{ id: JOB.id }]);
   });
+
+  test.each(
+    ["revision", "created_at"].flatMap((column) =>
+      ["9223372036854775807", "-9223372036854775808", "9007199254740993"].map((value) => [column, value]),
+    ),
+  )("a job whose %s somebody sets to %s is told to be damaged, and goes as others do", async (column, value) => {
+    for (const id of ["job-1", "job-2"]) await one.jobs.put({ ...JOB, id }, undefined, signal);
+    await schema.rows(`UPDATE ${jobs()} SET ${column} = ${value} WHERE id = 'job-1'`);
+    const listed = await one.jobs.list({ limit: 9 }, signal);
+    expect(new Map(listed.map(({ id, document }) => [id, document]))).toEqual(
+      new Map([
+        ["job-1", ""],
+        ["job-2", JOB.document],
+      ]),
+    );
+    expect(await one.jobs.get("job-1", signal)).toMatchObject({ state: "planned", document: "" });
+    await one.jobs.delete(["job-1"], signal);
+    expect(await one.jobs.put(JOB, undefined, signal)).toBe(true);
+  });
 });
