@@ -6,6 +6,8 @@ import type { OutboxParts } from "./outbox-parts.ts";
 import { STATUSES } from "./record-rows.ts";
 import { storedText } from "./stored-text.ts";
 
+/** What the column takes; somebody may have put that there, and one more would fail with the ends of all others. */
+const MOST_ATTEMPTS = 2 ** 31 - 1;
 const GROUP = { items: 2_000, bytes: Infinity } as const;
 const MARKS = 2 ** 52;
 
@@ -59,7 +61,7 @@ export class Finishes {
       texts(endings.map(({ end }) => storedText(end.id))),
       texts(endings.map(({ token }) => token.loan)),
       int4s(outcomes.map(({ kind }) => STATUSES.indexOf(kind === "retry" ? "pending" : kind))),
-      int4s(outcomes.map((outcome) => (outcome.kind === "retry" ? outcome.attempts : 0))),
+      int4s(outcomes.map((outcome) => (outcome.kind === "retry" ? Math.min(outcome.attempts, MOST_ATTEMPTS) : 0))),
       float8s(outcomes.map((outcome) => (outcome.kind === "retry" ? outcome.delayMs : 0))),
       mark,
     ];

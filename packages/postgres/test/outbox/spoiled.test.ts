@@ -106,6 +106,23 @@ describe.skipIf(noPostgres)("an outbox with a row that somebody has changed", ()
     expect(await drained(store, 100)).toEqual(["record-0", "record-1", "record-2", "record-3", "record-4"]);
   });
 
+  test.each([2 ** 31 - 1, -(2 ** 31)])(
+    "that is said to have been tried %d times fails no end of others",
+    async (attempts) => {
+      await change(`attempts = ${attempts}`);
+      await using store = await openOn(tables.connection);
+      const claims = await claimAll(store, signal);
+      const ends = claims.map(({ record: { id }, token, attempts: before }) => ({
+        id,
+        token,
+        outcome: { kind: "retry", delayMs: 0, attempts: before + 1 } as const,
+      }));
+      expect(await store.finish(ends, signal)).toEqual(Array(5).fill(true));
+      const most = Math.min(attempts + 1, 2 ** 31 - 1);
+      expect((await claimAll(store, signal)).map((claim) => claim.attempts)).toEqual([1, most, 1, 1, 1]);
+    },
+  );
+
   test.each(["'NaN'", "'Infinity'", "'-Infinity'"])("whose time is %s hides no list", async (time) => {
     await change(`created_at = ${time}`);
     await using store = await openOn(tables.connection);
