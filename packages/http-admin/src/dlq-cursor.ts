@@ -1,4 +1,5 @@
 import type { DeadLetterOrder, DeadLetterPosition } from "@bridge/ports";
+import { idInCursor } from "./cursor-id.ts";
 
 /** A place in a list of dead letters, and which way it is read from there. */
 export interface DlqCursor {
@@ -10,13 +11,17 @@ export interface DlqCursor {
 }
 
 const LETTERS = { oldest: "o", newest: "n" } as const satisfies Record<DeadLetterOrder, string>;
-/** The version, the order, the way, and after what. */
-const TEXT = /^1\|([on])\|([fb])(?:\|(\d{1,16})\|(.+))?$/s;
+export const REVERSE = { oldest: "newest", newest: "oldest" } as const satisfies Record<
+  DeadLetterOrder,
+  DeadLetterOrder
+>;
+/** The version, the order, the way, and after what: somebody may have put any number and any text there. */
+const TEXT = /^1\|([on])\|([fb])(?:\|(-?\d{1,20}(?:\.\d{1,20})?)\|(.*))?$/s;
 const MAX_LENGTH = 4_096;
 
 /** Opaque to clients: it may say something else in another version. */
 export function cursorToWire({ order, back, after }: DlqCursor): string {
-  const place = after === undefined ? "" : `|${after.failedAt}|${after.id}`;
+  const place = after === undefined ? "" : `|${after.failedAt}|${idInCursor(after.id, back ? REVERSE[order] : order)}`;
   return Buffer.from(`1|${LETTERS[order]}|${back ? "b" : "f"}${place}`, "utf8").toString("base64url");
 }
 

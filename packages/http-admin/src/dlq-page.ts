@@ -1,13 +1,6 @@
-import type {
-  DeadLetterHead,
-  DeadLetterOrder,
-  DeadLetterPosition,
-  DeadLetterQuery,
-  DlqStore,
-  KeyedPage,
-} from "@bridge/ports";
+import type { DeadLetterHead, DeadLetterPosition, DeadLetterQuery, DlqStore, KeyedPage } from "@bridge/ports";
 import type { InferOutput } from "valibot";
-import { cursorToWire, type DlqCursor } from "./dlq-cursor.ts";
+import { cursorToWire, type DlqCursor, REVERSE } from "./dlq-cursor.ts";
 import { LIMITS } from "./limits.ts";
 import type { entryPage } from "./schemas.ts";
 import { entryHeadToWire } from "./wire.ts";
@@ -19,8 +12,6 @@ export interface DlqPage {
   readonly prev?: DlqCursor | undefined;
   readonly scanned?: number | undefined;
 }
-
-const REVERSE = { oldest: "newest", newest: "oldest" } as const satisfies Record<DeadLetterOrder, DeadLetterOrder>;
 
 /** Reads a page by key, either way. `budget` bounds how many entries are looked at. */
 export async function pageAt(

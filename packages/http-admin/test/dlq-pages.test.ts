@@ -119,6 +119,24 @@ describe("operators 1.2: the filter", () => {
 });
 
 describe("operators 1.3: pages by key", () => {
+  it.each(["oldest", "newest"] as const)(
+    "go past entries whose id or time somebody has changed to what no request would take, %s first",
+    async (sort) => {
+      await using admin = await startAdmin();
+      const ids = ["a", "\u00e9".repeat(35_000), `x${"\u00e9".repeat(35_000)}`, "y", "z"];
+      await keep(admin, ...ids.map((id) => deadLetter(id, { failedAt: NOON })));
+      await keep(admin, deadLetter("b", { failedAt: -1e15 }), deadLetter("c", { failedAt: 2 ** 63 }));
+      const all = ["b", "a", "x", "y", "z", "\u00e9", "c"];
+      const forward = await follow(admin, `sort=${sort}&limit=1`, "next_cursor");
+      const first = (pages: readonly Page[]) => pages.flatMap(idsOf).map((id) => id.slice(0, 1));
+      expect(first(forward)).toEqual(sort === "oldest" ? all : all.toReversed());
+      const last = forward.at(-1)?.prev_cursor;
+      expect(first(await follow(admin, `cursor=${last}&limit=1`, "prev_cursor"))).toEqual(
+        first(forward).toReversed().slice(1),
+      );
+    },
+  );
+
   it("go forward and back over any entries, each once, in either order, while others come and go", async () => {
     await using admin = await startAdmin();
     const signal = AbortSignal.timeout(60_000);
