@@ -1,4 +1,5 @@
 import type { StoredJob } from "@bridge/ports";
+import { OperationError } from "../operation-error.ts";
 import type { Job } from "./job.ts";
 import { isJob } from "./job-shape.ts";
 
@@ -7,7 +8,7 @@ const VERSION = 1;
 /** What stores take of one job. */
 const MAX_BYTES = 64 * 1024;
 
-/** A job under its next revision. */
+/** A job under its next revision. @throws OperationError `conflict` when it is larger than a store takes */
 export function storedJob(job: Job, revision: number): StoredJob {
   const { id, state, createdAt } = job;
   return { id, revision, state, createdAt, document: documentOf(job) };
@@ -19,7 +20,10 @@ function documentOf(job: Job): string {
     const document = JSON.stringify({ v: VERSION, ...make(job) });
     if (Buffer.byteLength(document) <= MAX_BYTES) return document;
   }
-  throw new Error(`the document of job ${job.id} is larger than ${MAX_BYTES} bytes`);
+  throw new OperationError(
+    "conflict",
+    `what is to be written of job ${job.id} is larger than the ${MAX_BYTES} bytes that a job has: give a shorter filter, or name a route`,
+  );
 }
 
 function whole(job: Job): Job {

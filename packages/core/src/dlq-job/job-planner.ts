@@ -6,6 +6,7 @@ import type { Job, JobKind, JobLane, JobSettings } from "./job.ts";
 import { failedAhead } from "./clock-skew.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobPlan, PlannedEntry, Prediction } from "./job-plan.ts";
+import { mayBeRoute, withoutOddRoutes } from "./odd-routes.ts";
 import { predict, shownEntry, spread } from "./predict.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { SAMPLE_SIZE, sampleOf } from "./set-sample.ts";
@@ -43,9 +44,10 @@ export async function planJob(
   const createdAt = clock.now();
   const { kind, query, actor, reason, limit, bindingId, undoWithinMs, settings } = draft;
   const set = setQuery({ kind, query, createdAt });
-  const count = await countSet({ store, query: set, limit, clock }, signal);
+  const { count, warning: odd } = withoutOddRoutes(kind, await countSet({ store, query: set, limit, clock }, signal));
   const lanes = lanesOf(parts, draft, count);
-  const heads = count.total === 0 ? [] : await sampleOf(store, set, count, clock, signal);
+  const sampled = count.total === 0 ? [] : await sampleOf(store, set, count, clock, signal);
+  const heads = kind === "redrive" ? sampled.filter(mayBeRoute) : sampled;
   const { predicted, sample } =
     kind === "redrive"
       ? await predicting(parts, { store, heads, bindingId }, signal)
@@ -74,7 +76,7 @@ export async function planJob(
         ? []
         : [`${count.total} were counted in time: there may be more, which are taken, too`]),
       ...warningsOf(draft, heads, predicted, store),
-      ...(ahead === undefined ? [] : [ahead]),
+      ...[odd, ahead].filter((warning) => warning !== undefined),
     ],
   };
   return {

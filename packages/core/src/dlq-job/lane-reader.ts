@@ -2,6 +2,9 @@ import type { Clock, DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from 
 import { askStore } from "../dlq/ensure-marked.ts";
 import type { EntriesStore } from "./watched-store.ts";
 
+const MAX_ID = 256;
+const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
+const LAST_CHARACTER = "\u{10FFFF}";
 const PAGE = { limit: 200, budget: 10_000 } as const;
 /** A page may have to look through many entries that are not of it. */
 const PAGE_TIMEOUT_MS = 20_000;
@@ -108,6 +111,7 @@ export function isBehind(one: DeadLetterPosition, other: DeadLetterPosition): bo
   return one.failedAt > other.failedAt || (one.failedAt === other.failedAt && one.id > other.id);
 }
 
+/** Behind an entry, and behind all that begin like its id where somebody has made that longer than any: documents have an end. */
 export function positionOf({ failedAt, id }: DeadLetterPosition): DeadLetterPosition {
-  return { failedAt, id };
+  return { failedAt, id: id.length <= MAX_ID ? id : id.slice(0, MAX_ID).replace(HALF_CHARACTER, "") + LAST_CHARACTER };
 }
