@@ -80,3 +80,12 @@ test("callers are told to repeat while the bridge stops, and nobody answers whil
   expect(told["accepted"]).toBe(20);
   expect(told["unavailable"]).toBeGreaterThan(0);
 });
+
+test("no caller waits for more bindings of a message than the rate limit lets go at once", () => {
+  const tooMany = Array.from({ length: 2_000 }, (_, seed) => draw(seed)).filter(({ callers, bindings, document }) => {
+    const { routes = [], senders = [] } = document;
+    const bursts = [...routes, ...senders].map(({ rate_limit: limit }) => limit?.burst ?? Infinity);
+    return callers !== undefined && Math.min(...bursts) < bindings.length;
+  });
+  expect(tooMany).toEqual([]);
+});

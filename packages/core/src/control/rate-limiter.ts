@@ -16,7 +16,10 @@ const LOOK_MS = 1_000;
  */
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #waiters = new Set<() => void>();
+  /** For how many messages each asks. */
+  readonly #waiters = new Map<() => void, number>();
+  /** All of them. */
+  #waiting = 0;
   #limit: RateLimit | undefined;
   /** Monotonic milliseconds. */
   #fullAt = 0;
@@ -47,17 +50,25 @@ export class RateLimiter {
     return this.#waiters.size > 0;
   }
 
-  /** Takes leave for one message: `undefined` when it is given at once; rejects with the signal's reason. */
-  take(signal: AbortSignal): Promise<void> | undefined {
-    if (this.unlimited) return undefined;
-    if (this.#waiters.size === 0 && this.#wait() <= 0) {
-      this.#enter();
-      return undefined;
-    }
-    return this.#queue(signal);
+  /** How many may go at once. */
+  get burst(): number {
+    return this.#limit?.burst ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Gives back the leave that was given last, which nothing has used. */
+  /**
+   * Takes leave for `count` messages, which go at once, and are no more than the burst: `undefined` when it is given at once; rejects with
+   * the signal's reason.
+   */
+  take(signal: AbortSignal, count = 1): Promise<void> | undefined {
+    if (this.unlimited) return undefined;
+    if (this.#waiters.size === 0 && this.#wait(count) <= 0) {
+      this.#enter(count);
+      return undefined;
+    }
+    return this.#queue(signal, count);
+  }
+
+  /** Gives back the leave for one message that was given last, which nothing has used. */
   giveBack(): void {
     if (this.#limit === undefined) return;
     this.#fullAt -= 1000 / this.#limit.messagesPerSecond;
@@ -69,34 +80,37 @@ export class RateLimiter {
     if (this.#limit === undefined) return Number.POSITIVE_INFINITY;
     const { messagesPerSecond } = this.#limit;
     const room = Math.floor(((ms - this.#wait()) * messagesPerSecond) / 1000) + 1;
-    return Math.max(0, room - this.#waiters.size);
+    return Math.max(0, room - this.#waiting);
   }
 
   /** Resolves when there is something {@link within} `ms`; rejects with the signal's reason. */
   async whenWithin(ms: number, signal: AbortSignal): Promise<void> {
     while (this.#limit !== undefined && this.within(ms) === 0) {
-      const afterMs = this.#wait() + (this.#waiters.size * 1000) / this.#limit.messagesPerSecond - ms;
+      const afterMs = this.#wait() + (this.#waiting * 1000) / this.#limit.messagesPerSecond - ms;
       // A limit that is changed, and waiters that give up, are seen then.
       await this.#clock.delay(Math.min(LOOK_MS, Math.max(GRAIN_MS, Math.ceil(afterMs))), signal);
     }
   }
 
-  /** Milliseconds until the next message may go; 0 or less: now. */
-  #wait(): number {
+  /** Milliseconds until the next `count` messages may go; 0 or less: now. */
+  #wait(count = 1): number {
     if (this.#limit === undefined) return 0;
     const { messagesPerSecond, burst } = this.#limit;
-    const tolerance = Math.max(((burst - 1) * 1000) / messagesPerSecond, GRAIN_MS);
+    const forOne = Math.max(((burst - 1) * 1000) / messagesPerSecond, GRAIN_MS);
+    // More than a burst, which was smaller when they asked, go when the bucket is full.
+    const tolerance = Math.max(0, forOne - ((count - 1) * 1000) / messagesPerSecond);
     const now = this.#clock.monotonic();
     // A bucket that was full for long holds no more than one that has just become full.
     return Math.max(this.#fullAt, now) - now - tolerance;
   }
 
-  #enter(): void {
+  #enter(count: number): void {
     if (this.#limit === undefined) return;
-    this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + 1000 / this.#limit.messagesPerSecond;
+    const { messagesPerSecond } = this.#limit;
+    this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + (count * 1000) / messagesPerSecond;
   }
 
-  #queue(signal: AbortSignal): Promise<void> {
+  #queue(signal: AbortSignal, count: number): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
@@ -107,29 +121,37 @@ export class RateLimiter {
         resolve();
       };
       const onAbort = (): void => {
-        this.#waiters.delete(go);
-        if (this.#waiters.size === 0) this.#rearm.abort();
+        this.#leave(go, count);
+        // Whoever is the first now may need less.
+        this.#rearm.abort();
         reject(signal.reason as Error);
       };
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiters.add(go);
+      this.#waiters.set(go, count);
+      this.#waiting += count;
       if (!this.#pumping) void this.#pump();
     });
+  }
+
+  #leave(waiter: () => void, count: number): void {
+    this.#waiters.delete(waiter);
+    this.#waiting -= count;
   }
 
   /** Lets waiters go in turn until none is left. One timer, whatever their number. */
   async #pump(): Promise<void> {
     this.#pumping = true;
     for (let [next] = this.#waiters; next !== undefined; [next] = this.#waiters) {
-      const wait = this.#wait();
+      const [go, count] = next;
+      const wait = this.#wait(count);
       if (wait > 0) {
         this.#rearm = new AbortController();
         await this.#clock.delay(Math.ceil(wait), this.#rearm.signal).catch(() => {});
         continue;
       }
-      this.#waiters.delete(next);
-      this.#enter();
-      next();
+      this.#leave(go, count);
+      this.#enter(count);
+      go();
     }
     this.#pumping = false;
   }

@@ -5,6 +5,7 @@ import type { Term } from "../lease/term.ts";
 import { sentWithContext } from "../trace/carry-context.ts";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
+import { FirstTurns } from "./first-turns.ts";
 import { Gates } from "./gates.ts";
 import type { Handover } from "./handover.ts";
 import { isWanted } from "./is-wanted.ts";
@@ -51,9 +52,10 @@ export class DirectHold implements Handover {
     work.targets = targets;
     const [first] = targets;
     if (first !== undefined && targets.length === 1) return this.#leg(work, first, outcomeOf);
+    const turns = targets.every(({ rate }) => rate.unlimited) ? undefined : new FirstTurns(work, targets);
     return Promise.all(
       targets.map((target) =>
-        this.#leg(work, target, (ended) => ended).finally(() => {
+        this.#leg(work, target, (ended) => ended, turns).finally(() => {
           work.targets = work.targets.filter((other) => other !== target);
         }),
       ),
@@ -61,7 +63,7 @@ export class DirectHold implements Handover {
   }
 
   /** One leg, until the target has accepted it or the policy has been carried out; resolves with what `told` makes of it. */
-  async #leg<Told>(work: Work, target: Target, told: (ended: EndedLeg) => Told): Promise<Told> {
+  async #leg<Told>(work: Work, target: Target, told: (ended: EndedLeg) => Told, first?: FirstTurns): Promise<Told> {
     const { bindingId, link, rate, strays } = target;
     const { pause } = this.#parts.control;
     let disposition: EndedLeg["disposition"] = "abandoned";
@@ -86,27 +88,29 @@ export class DirectHold implements Handover {
           await strays.whenRoom(`binding ${bindingId}`, this.#parts.logger, work.signal);
           continue;
         }
-        const turn = hasTurn || rate.unlimited ? undefined : rate.take(work.signal);
-        if (turn !== undefined) {
-          work.waited();
-          await turn.catch(() => {});
+        if (!hasTurn && !rate.unlimited) {
+          const turn = first === undefined ? rate.take(work.signal) : first.take(rate);
+          first = undefined;
+          if (turn !== undefined) work.waited();
+          hasTurn = turn === undefined || (await turn.then(yes, no));
           // Much may have changed while it waited.
-          if (work.cancelled || pause.paused || link?.connected === false) continue;
+          if (work.cancelled) break;
+          if (pause.paused || link?.connected === false) {
+            hasTurn = false;
+            continue;
+          }
         }
         const short = this.#short(work.term) ?? this.#short(link?.lease?.term);
         if (short !== undefined) {
-          hasTurn = true;
           work.waited();
           await orAborted(short.whenRenewed, work.signal).catch(() => {});
           continue;
         }
-        hasTurn = false;
         if (this.#hasLeft(work)) {
-          // The turns of many who have left would keep who is there from theirs.
-          rate.giveBack();
           work.cancel();
           break;
         }
+        hasTurn = false;
         attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
         const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
         if (error === undefined) {
@@ -124,6 +128,9 @@ export class DirectHold implements Handover {
       }
       return told({ disposition, bindingId });
     } finally {
+      // The turns of many who have left would keep who is there from theirs.
+      if (hasTurn) rate.giveBack();
+      first?.passOver(rate);
       target.account.close(disposition);
       this.#remember(work, target, disposition, attempt);
     }
@@ -185,6 +192,9 @@ export class DirectHold implements Handover {
     this.#parts.surprises.tell(`binding ${bindingId}`, thrown, { envelope_id: received.id });
   }
 }
+
+const yes = (): boolean => true;
+const no = (): boolean => false;
 
 function outcomeOf(leg: EndedLeg): Outcome {
   return leg.disposition === "delivered" ? DELIVERED : summarise([leg]);

@@ -124,6 +124,87 @@ describe("a rate limit", () => {
     );
   });
 
+  test("who asks for several messages at once goes with all of them, when there is room for that, and in turn", async () => {
+    const clock = new FakeClock();
+    const start = clock.monotonic();
+    const limiter = new RateLimiter(clock, { messagesPerSecond: 10, burst: 3 });
+    const order: [string, number][] = [];
+    const asks = (name: string, count: number, signal = never) =>
+      Promise.resolve(limiter.take(signal, count)).then(
+        () => void order.push([name, clock.monotonic() - start]),
+        () => {},
+      );
+    void asks("two", 2);
+    const gone = new AbortController();
+    void asks("gone", 3, gone.signal);
+    void asks("one", 1);
+    void asks("three", 3);
+    expect(limiter.within(1_000)).toBe(4);
+    await clock.advance(50);
+    expect(order).toEqual([["two", 0]]);
+    gone.abort();
+    await clock.advance(1_000);
+    expect(order).toEqual([
+      ["two", 0],
+      ["one", 50],
+      ["three", 300],
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("a burst that becomes smaller than what somebody waits for holds nobody up for ever", async () => {
+    const clock = new FakeClock();
+    const limiter = new RateLimiter(clock, { messagesPerSecond: 10, burst: 3 });
+    ask(limiter, clock, 3);
+    const waits = limiter.take(never, 3);
+    limiter.limit = { messagesPerSecond: 10, burst: 1 };
+    await clock.advance(1_000);
+    await expect(waits).resolves.toBeUndefined();
+  });
+
+  test("whoever asks for several, gives up or gives back: no more go than its rate and one burst allow, and whoever stays goes, in order", async () => {
+    const ends = constantFrom("stays", "gives up", "gives back");
+    await assert(
+      asyncProperty(
+        record({ messagesPerSecond: constantFrom(0.5, 3, 40), burst: integer({ min: 5, max: 20 }) }),
+        array(record({ count: integer({ min: 1, max: 5 }), ends, rest: integer({ min: 0, max: 2_000 }) }), {
+          maxLength: 20,
+        }),
+        async (limit, asks) => {
+          const clock = new FakeClock();
+          const limiter = new RateLimiter(clock, limit);
+          const went: { readonly asked: number; readonly at: number; readonly count: number }[] = [];
+          for (const [asked, { count, ends: how, rest }] of asks.entries()) {
+            const giving = new AbortController();
+            Promise.resolve(limiter.take(giving.signal, count)).then(
+              () => {
+                if (how !== "gives back") went.push({ asked, at: clock.monotonic(), count });
+                else for (let unused = 0; unused < count; unused++) limiter.giveBack();
+              },
+              () => {},
+            );
+            await clock.advance(rest);
+            if (how === "gives up") giving.abort();
+          }
+          await clock.advance(300_000);
+          for (const [from, first] of went.entries()) {
+            let sum = 0;
+            for (const { at, count } of went.slice(from)) {
+              sum += count;
+              const allowed = limit.burst + ((at - first.at) * limit.messagesPerSecond) / 1_000;
+              expect(sum).toBeLessThanOrEqual(allowed + 1e-6);
+            }
+          }
+          const order = went.map(({ asked }) => asked);
+          expect(order).toEqual(order.toSorted((a, b) => a - b));
+          for (const [asked, { ends: how }] of asks.entries()) if (how === "stays") expect(order).toContain(asked);
+          expect(clock.pending).toBe(0);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
   test.each([1, 20])(
     "of a burst of %i so many and a second's worth go within a second, however long none came",
     async (burst) => {

@@ -152,6 +152,80 @@ test("callers who leave while they wait for the rate of a sender leave their tur
   expect(sender.sends).toHaveLength(1);
 });
 
+describe("legs of one message that share the rate of their sender", () => {
+  /** Three of each message, at a sender that has let its burst of three go already. */
+  function rated() {
+    const given = stage();
+    const { target, work, workOf } = given;
+    target.rate.limit = { messagesPerSecond: 1, burst: 3 };
+    void target.rate.take(never, 3);
+    const targets = ["a", "b", "c"].map((bindingId) => ({ ...target, bindingId }));
+    const works = (count: number, begin: () => boolean) =>
+      Array.from({ length: count }, () => workOf({ ...work.delivery, begin }));
+    return { ...given, targets, works };
+  }
+
+  test("are sent together, so that no turn is spent on a message whose caller leaves before all have theirs", async () => {
+    const { clock, sender, hold, works, targets } = rated();
+    const all = works(20, () => true);
+    for (const work of all) void hold.handOn(work, targets);
+    await clock.advance(2_900);
+    expect(sender.sends).toHaveLength(0);
+    for (const work of all.slice(0, 10)) work.cancel();
+    await clock.advance(200);
+    expect(all.map(({ sends }) => sends)).toEqual(all.map((_, place) => (place === 10 ? 3 : 0)));
+    await clock.advance(3_000);
+    expect(all.map(({ sends }) => sends)).toEqual(all.map((_, place) => (place === 10 || place === 11 ? 3 : 0)));
+  });
+
+  test("leave all their turns to the next message when their caller has left before they are sent", async () => {
+    const { clock, sender, target, hold, works, targets } = rated();
+    for (const work of works(20, () => false)) void hold.handOn(work, targets);
+    for (const work of works(1, () => true)) void hold.handOn(work, targets);
+    await clock.advance(3_100);
+    expect(sender.sends).toHaveLength(3);
+    expect(target.account.read().dispositions).toMatchObject({ abandoned: 60 });
+  });
+
+  test("leave them also when their caller has left while they waited for something else", async () => {
+    const { clock, link, sender, hold, works, targets } = rated();
+    link?.closed();
+    await clock.advance(3_000);
+    for (const work of works(1, () => false)) void hold.handOn(work, targets);
+    await turn();
+    link?.connectedWith(new Set());
+    await turn();
+    for (const work of works(1, () => true)) void hold.handOn(work, targets);
+    await turn();
+    expect(sender.sends).toHaveLength(3);
+  });
+
+  test("take a turn each when they are tried again", async () => {
+    const { clock, sender, hold, works, targets } = rated();
+    for (const work of works(1, () => true)) void hold.handOn(work, targets);
+    await clock.advance(3_010);
+    for (const send of sender.sends) send.refuse(outage);
+    await clock.advance(2_000);
+    const tried = sender.sends.length;
+    expect(tried).toBeGreaterThan(3);
+    expect(tried).toBeLessThan(6);
+  });
+});
+
+test("a leg that is cancelled while it waits for its lease leaves its turn to the next", async () => {
+  const { clock, sender, target, lease, lasting, hold, work, workOf, cancel } = stage();
+  target.rate.limit = { messagesPerSecond: 0.001, burst: 1 };
+  lease.taken(lasting(TIMEOUT_MS));
+  const handed = hold.handOn(work, [target]);
+  await turn();
+  cancel();
+  await handed;
+  lease.term?.renew(instantOf(clock), HOUR_MS);
+  void hold.handOn(workOf(work.delivery), [target]);
+  await turn();
+  expect(sender.sends).toHaveLength(1);
+});
+
 test("what has been sent stays when its caller leaves: to the other targets, and at the next attempt", async () => {
   const { clock, sender, target, hold, work, leave } = stage();
   const other: Target = { ...target, bindingId: "other", rate: new RateLimiter(clock) };

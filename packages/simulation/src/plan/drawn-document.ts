@@ -47,7 +47,10 @@ export function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
   const { ttlMs, leasesTargets } = drawn;
   const leased = exclusive || leasesTargets;
   const { filters, dropsExpired = false, keepsFiltered = false, rate } = drawn;
-  const limit = rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: dice.scaled(1, 50) } };
+  // Where fewer may go at once than a message has legs, callers may leave amid each message, for as long as they are too many.
+  const least = called ? bindings.length : 1;
+  const limit =
+    rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: Math.max(least, dice.scaled(1, 50)) } };
   const [ofRoute, ofSender] = dice.chance(0.5) ? [limit, {}] : [{}, limit];
   const drainS = dice.whole(5, 30);
   return {
