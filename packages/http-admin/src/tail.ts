@@ -1,4 +1,4 @@
-import { DISPOSITIONS, type TapOptions, type TappedBatch, type TappedMessage } from "@bridge/core";
+import { DISPOSITIONS, type Tap, type TapOptions, type TappedBatch, type TappedMessage } from "@bridge/core";
 import { type Caller, EventStream, HttpError, type StreamEvent, streamAnswer } from "@bridge/http-kit";
 import { formatTimestamp } from "@bridge/ports/internal";
 import * as v from "valibot";
@@ -79,9 +79,11 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
     const options: TapOptions = { sample, rate, durationMs, payload, outcome: only, subjectPrefix };
     const began = bridge.clock.monotonic();
     const told = { shown: 0, lost: 0 };
+    let taken: Tap | undefined;
     const body = new EventStream({
       events: async function* (signal, lost) {
         using tap = bridge.supervisor.tap(routeID, options);
+        taken = tap;
         for (;;) {
           const batch = await tap.next(signal);
           [told.shown, told.lost] = [tap.shown, tap.lost];
@@ -90,6 +92,7 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
           yield eventsOf(batch, (message) => tailedToWire(message, caller, redaction));
         }
       },
+      took: (ms) => taken?.took(ms),
       ended: () => ({ ...told, seconds: Math.round((bridge.clock.monotonic() - began) / 1_000) }),
     });
     return { status: 200, body };

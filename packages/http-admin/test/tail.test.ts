@@ -1,9 +1,10 @@
+import type { Supervisor } from "@bridge/core";
 import { Documented, type OpenApiDocument } from "@bridge/http-kit/documented";
 import { BridgeError } from "@bridge/ports";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { type ServerEvent, serverEvents } from "@bridge/tooling/server-events";
 import { describe, expect, it, vi } from "vitest";
-import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
+import { type Admin, ADMIN_KEY, instead, startAdmin } from "./admin.ts";
 import { problemWith } from "./json-schema.ts";
 
 const LOOKER = "looker-key-0123456789";
@@ -13,6 +14,8 @@ const KEYS = {
 };
 const anyText = expect.any(String) as string;
 const anyNumber = expect.any(Number) as number;
+
+type Tap = ReturnType<Supervisor["tap"]>;
 
 interface Tail {
   readonly next: () => Promise<ServerEvent | undefined>;
@@ -218,6 +221,17 @@ describe("operators 6.3: a tail", () => {
       },
       { action: "route.tail", outcome: "success", resource_id: "alarms", detail: { shown, lost, seconds: anyNumber } },
     ]);
+  });
+
+  it("tells what it looks at how long showing it has held the event loop, so that it keeps to its share", async () => {
+    const took = vi.fn<(ms: number) => void>();
+    const batches = [{ messages: [], lost: 3 }];
+    const tap = { shown: 0, lost: 3, took, next: async () => batches.pop(), [Symbol.dispose]: () => {} };
+    await using admin = await startAdmin({ seenAs: instead("tap", () => tap as unknown as Tap) });
+    const { next } = await tail(admin, "");
+    expect(await next()).toMatchObject({ event: "lost", data: { count: 3 } });
+    expect(await next()).toMatchObject({ event: "bye" });
+    expect(took.mock.calls).toEqual([[anyNumber]]);
   });
 
   it("is one of eight", async () => {

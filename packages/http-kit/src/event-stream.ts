@@ -24,6 +24,11 @@ export interface EventStreamOptions {
    * the same short slices.
    */
   readonly events: (signal: AbortSignal, lost: (count: number) => void) => AsyncIterable<Iterable<StreamEvent>>;
+  /**
+   * Told how long making the text of what came last has held the event loop, in milliseconds, before more is asked for. So whoever
+   * makes the events can keep to a share of it. Default: nobody is told.
+   */
+  readonly took?: (ms: number) => void;
   /** What the audit record says, which is then written when the stream has ended. Default: it is written as it begins. */
   readonly ended?: () => Detail;
 }
@@ -33,12 +38,14 @@ export class EventStream extends StreamBody {
   /** A comment line, so that no proxy takes the connection for an idle one. */
   readonly sign = COMMENT;
   readonly sliceMs = SLICE_MS;
+  readonly took: ((ms: number) => void) | undefined;
   readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
   readonly #events: EventStreamOptions["events"];
 
-  constructor({ events, ended }: EventStreamOptions) {
+  constructor({ events, took, ended }: EventStreamOptions) {
     super();
     this.#events = events;
+    this.took = took;
     this.ended = ended && (() => ({ detail: ended() }));
   }
 

@@ -152,7 +152,9 @@ export class OpenStream {
     const slices = new Slices(clock, undefined, stream.sliceMs);
     // What has come was looked through in the turn before.
     await slices.next();
-    return jsonLinesInSlices(await shown(data, slices), frame, slices);
+    const text = await jsonLinesInSlices(await shown(data, slices), frame, slices);
+    stream.took?.(slices.spentMs);
+    return text;
   }
 
   #send(bytes: Uint8Array): void {

@@ -122,6 +122,27 @@ describe("operators 6.1: streams", () => {
     await events.return(undefined);
   });
 
+  it("tell whoever makes the events how long their text has held the event loop, before more is asked for", async () => {
+    const told: (number | "asked")[] = [];
+    const stream = (): EventStream =>
+      new EventStream({
+        events: async function* () {
+          for (const count of [1, 100]) {
+            told.push("asked");
+            yield Array.from({ length: count }, (_, n) => ({ event: "tick", data: { n } }));
+          }
+          told.push("asked");
+        },
+        took: (ms) => told.push(ms),
+      });
+    await using server = await tickServer({ clock: new BusyClock(), stream });
+    await all(await server.call(PATH));
+    expect(told).toEqual(["asked", expect.any(Number), "asked", expect.any(Number), "asked"]);
+    const [, one, , hundred] = told as number[];
+    expect(one).toBeGreaterThan(0);
+    expect(hundred).toBeGreaterThan(20 * (one ?? 0));
+  });
+
   it("send each event as it comes, with what proxies need to hand it on", async () => {
     await using server = await tickServer();
     const answer = await server.call(PATH);

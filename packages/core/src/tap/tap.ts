@@ -1,5 +1,6 @@
 import type { Clock, Envelope, MessageHeaders } from "@bridge/ports";
 import type { LegOutcome } from "../route/outcome.ts";
+import type { TapShare } from "./tap-share.ts";
 
 /** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
 const KEPT_MESSAGES = 200;
@@ -81,26 +82,31 @@ interface WholeTapOptions extends Pick<TapOptions, "outcome" | "subjectPrefix"> 
 export class Tap implements Disposable {
   readonly #options: WholeTapOptions;
   readonly #clock: Clock;
+  readonly #share: TapShare;
   readonly #leave: (tap: Tap) => void;
   readonly #beganAt: number;
   readonly #endsAt: number;
   #kept: TappedMessage[] = [];
   #keptBytes = 0;
+  #mostKept = KEPT_MESSAGES;
+  #handedOver = 0;
   #seen = 0;
   #tokens: number;
   #filledAt: number;
   #lost = 0;
   #toldAt: number;
+  #restsUntil: number;
   #wake: (() => void) | undefined;
   #ended = false;
   /** Messages that were handed over, and those that were not, so far. */
   shown = 0;
   lost = 0;
 
-  constructor(options: TapOptions, clock: Clock, leave: (tap: Tap) => void) {
+  constructor(options: TapOptions, clock: Clock, share: TapShare, leave: (tap: Tap) => void) {
     const { sample = 1, rate = 50, durationMs = 300_000, payload = "none", outcome, subjectPrefix } = options;
     this.#options = { sample, rate, payload, outcome, subjectPrefix };
     this.#clock = clock;
+    this.#share = share;
     this.#leave = leave;
     const now = clock.monotonic();
     this.#beganAt = now;
@@ -108,6 +114,8 @@ export class Tap implements Disposable {
     this.#tokens = rate;
     this.#filledAt = now;
     this.#toldAt = now;
+    this.#restsUntil = now;
+    share.open++;
   }
 
   /** A message of the route was settled, at `now` in monotonic milliseconds. */
@@ -132,7 +140,8 @@ export class Tap implements Disposable {
       if (this.#kept.length === 0 && this.#lost === 0) await this.#something(signal);
       if (this.#ended || signal.aborted) break;
       // More will have come by then, and together they cost less.
-      await this.#clock.delay(Math.max(0, Math.min(this.#gatherMs, this.#leftMs)), signal).catch(() => {});
+      const waitMs = Math.max(this.#gatherMs, this.#restsUntil - this.#clock.monotonic());
+      await this.#clock.delay(Math.max(0, Math.min(waitMs, this.#leftMs)), signal).catch(() => {});
       if (this.#ended) break;
       const lost = this.#lostToTell();
       if (this.#kept.length > 0 || lost > 0) return this.#take(lost);
@@ -142,9 +151,16 @@ export class Tap implements Disposable {
     return this.#take(this.#lost);
   }
 
+  /** Showing what was handed over last has held the event loop for so long: more is handed over once its share allows for it. */
+  took(ms: number): void {
+    this.#restsUntil = this.#clock.monotonic() + this.#share.restMs(ms);
+    if (this.#handedOver > 0) this.#mostKept = Math.min(KEPT_MESSAGES, this.#share.atOnce(this.#handedOver, ms));
+  }
+
   [Symbol.dispose](): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#share.open--;
     this.#kept = [];
     this.#leave(this);
     this.#wake?.();
@@ -168,7 +184,7 @@ export class Tap implements Disposable {
 
   /** Whether there is room for it. */
   #keep({ received, outcome, legs, ms }: SettledMessage): boolean {
-    if (this.#kept.length >= KEPT_MESSAGES) return false;
+    if (this.#kept.length >= this.#mostKept) return false;
     const { id, subject, contentType, headers, payload } = received;
     const copied = Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
     const bytes = this.#keptBytes + sizeOf(headers) + copied;
@@ -213,6 +229,7 @@ export class Tap implements Disposable {
     const messages = this.#kept;
     this.#kept = [];
     this.#keptBytes = 0;
+    this.#handedOver = messages.length;
     this.shown += messages.length;
     if (lost > 0) {
       this.#toldAt = this.#clock.monotonic();

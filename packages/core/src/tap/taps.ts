@@ -1,5 +1,6 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { Clock } from "@bridge/ports";
+import { TapShare } from "./tap-share.ts";
 import { type SettledMessage, Tap, type TapOptions } from "./tap.ts";
 
 /** Those who look at one route. */
@@ -7,14 +8,16 @@ export class RouteTaps {
   /** Whether anybody does: all that a route asks for each message. */
   watched = false;
   readonly #clock: Clock;
+  readonly #share: TapShare;
   readonly #taps = new Set<Tap>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, share: TapShare) {
     this.#clock = clock;
+    this.#share = share;
   }
 
   open(options: TapOptions): Tap {
-    const tap = new Tap(options, this.#clock, () => {
+    const tap = new Tap(options, this.#clock, this.#share, () => {
       this.#taps.delete(tap);
       this.watched = this.#taps.size > 0;
     });
@@ -38,6 +41,7 @@ export class RouteTaps {
 export class Taps {
   readonly #clock: Clock;
   readonly #routes = new Map<string, RouteTaps>();
+  readonly #share = new TapShare();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -45,7 +49,7 @@ export class Taps {
 
   of(routeId: string): RouteTaps {
     let taps = this.#routes.get(routeId);
-    if (taps === undefined) this.#routes.set(routeId, (taps = new RouteTaps(this.#clock)));
+    if (taps === undefined) this.#routes.set(routeId, (taps = new RouteTaps(this.#clock, this.#share)));
     return taps;
   }
 

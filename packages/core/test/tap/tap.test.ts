@@ -2,6 +2,7 @@ import type { Envelope } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, it } from "vitest";
 import type { SettledMessage, TapOptions } from "../../src/tap/tap.ts";
+import { TapShare } from "../../src/tap/tap-share.ts";
 import { RouteTaps, Taps } from "../../src/tap/taps.ts";
 
 function envelope(id: string, changes: Partial<Envelope> = {}): Envelope {
@@ -20,7 +21,7 @@ function envelope(id: string, changes: Partial<Envelope> = {}): Envelope {
 
 function watched(options: TapOptions = {}) {
   const clock = new ManualClock();
-  const taps = new RouteTaps(clock);
+  const taps = new RouteTaps(clock, new TapShare());
   const tap = taps.open(options);
   let n = 0;
   return {
@@ -85,6 +86,50 @@ describe("operators 6.3: what a route shows", () => {
     await clock.pass(20);
     expect(heard).toEqual(["first", "later"]);
     await Promise.all(both);
+  });
+
+  // Making the text of it has half of the tenth of the event loop that it may cost: to write it takes about as long.
+  it("costs all who look on a twentieth of the time, however much they are shown, and one who is shown little loses nothing by that", async () => {
+    const clock = new ManualClock();
+    const taps = new Taps(clock);
+    const costs = [0.005, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 1];
+    const leaving = new AbortController();
+    const looks = costs.map((costMs, n) => ({ costMs, tap: taps.of(`route-${n}`).open({ rate: 500 }), tookMs: 0 }));
+    const looking = looks.map(async (look) => {
+      for (;;) {
+        const batch = await look.tap.next(leaving.signal);
+        if (batch === undefined) return;
+        const tookMs = batch.messages.length * look.costMs;
+        look.tookMs += tookMs;
+        look.tap.took(tookMs);
+      }
+    });
+    for (let ms = 0; ms < 20_000; ms += 10) {
+      for (const n of costs.keys())
+        taps
+          .of(`route-${n}`)
+          .settled({ received: envelope(`m-${ms}-${n}`), outcome: "delivered", legs: [], ms: 1 }, clock.monotonic());
+      await clock.pass(10);
+    }
+    leaving.abort();
+    await Promise.all(looking);
+    const allMs = looks.reduce((sum, { tookMs }) => sum + tookMs, 0);
+    // Each is ahead by what it was shown last.
+    expect(allMs).toBeLessThanOrEqual(20_000 / 20 + costs.length * 5);
+    expect(looks.map(({ tap }) => tap.lost > 0)).toEqual([false, true, true, true, true, true, true, true]);
+    for (const { tap } of looks) expect(tap.shown).toBeGreaterThan(0);
+  });
+
+  it("rests no longer than it lasts, so that it ends when its time is over", async () => {
+    const { clock, settle, taken, tap } = watched({ durationMs: 1_000 });
+    settle(1);
+    await taken();
+    tap.took(1_000);
+    settle(1);
+    const last = tap.next(new AbortController().signal);
+    await clock.pass(1_000);
+    expect((await last)?.messages).toHaveLength(1);
+    expect(await tap.next(new AbortController().signal)).toBeUndefined();
   });
 
   it("is handed over once, though a timer fires a moment early", async () => {
