@@ -22,7 +22,8 @@ export async function leftInOutbox(run: JobRun): Promise<readonly string[]> {
   const most = Math.min(MAX_LOOKED_AT, counts.inDoubt + known.size);
   const found: string[] = [];
   const look = async (head: DeadLetterHead): Promise<void> => {
-    // What is in flight here is counted when it has ended.
+    // What is in flight here is counted when it has ended, which may be before the outbox answers.
+    if (parts.busy.has(head.id)) return;
     if ((await orAborted(parts.redrives(head, signal), signal)) && !parts.busy.has(head.id)) found.push(head.id);
   };
   try {

@@ -179,6 +179,35 @@ describe("a redrive job through an outbox", () => {
     },
   );
 
+  test("spec 4.10.6: what is delivered while the outbox is asked what a killed owner has left there is counted once", async () => {
+    const { id, outbox, ...left } = await killedOwner(10, { ...AT_ONCE, concurrency: 4 });
+    const { clock } = left;
+    const answer = Promise.withResolvers<void>();
+    let isSlow = false;
+    const slow: OutboxStore = {
+      ...outbox,
+      async redriving(entryId, asking) {
+        const there = await outbox.redriving(entryId, asking);
+        if (isSlow) await answer.promise;
+        return there;
+      },
+    };
+    const next = await started({ deliveryMode: "shared_outbox", ...left, outbox: slow });
+    const out = next.hub.channel("out");
+    const hold = out.sends.hold();
+    await clock.until(() => out.sends.held === 4);
+    isSlow = true;
+    await next.supervisor.jobs().ask(id, { call: "pause" }, bound());
+    await clock.advance(1_500);
+    hold[Symbol.dispose]();
+    await clock.advance(1_500);
+    answer.resolve();
+    const paused = await until(next, id, "paused");
+    expect(out.arrived).toBe(4);
+    expect(progressOf(paused)).toMatchObject({ succeeded: 4, pending: 4, remaining: 6 });
+    await next.supervisor.shutdown();
+  });
+
   test("operators 3.5.2: what was marked, of which the outbox was not told before the process was killed, is not sent again", async () => {
     const clock = new FakeClock();
     const hub = memoryHub();
