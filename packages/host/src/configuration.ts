@@ -7,12 +7,11 @@ import {
   type UnusableFile,
 } from "@bridge/config";
 import { type Clock, type Logger, type StoredConfig, systemClock } from "@bridge/ports";
-import { patientDeadline } from "@bridge/ports/internal";
+import { patientDeadline, printableLines } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
-import { printableLines } from "./printable.ts";
 import { startChecks } from "./start-checks.ts";
 import { unusableFiles } from "./unusable-files.ts";
 import { usualServers } from "./usual-servers.ts";

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from "@bridge/ports";
 import { type DestinationStream, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { HostProcess } from "./host-process.ts";
-import { printable, printableLines } from "./printable.ts";
+import { printable, printableLines } from "@bridge/ports/internal";
 
 type Veiling = (text: string) => string;
 

@@ -2,7 +2,7 @@ import { type Ending, EXIT_CODES } from "./exit-codes.ts";
 import { type FlagsOf, type FlagTable, parseFlags, usage, UsageError } from "./flag-table.ts";
 import type { HostProcess } from "./host-process.ts";
 import { messageOf } from "./message-of.ts";
-import { printableLines } from "./printable.ts";
+import { printableLines } from "@bridge/ports/internal";
 
 /** A program with flags, that ends with one of the exit codes of the bridge. */
 export interface Program<Table extends FlagTable> {

@@ -1,11 +1,10 @@
 import type { Registry } from "@bridge/config";
 import { explain, type Explanation } from "@bridge/core";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { deadline, printable } from "@bridge/ports/internal";
 import { checkedFile } from "./configuration.ts";
 import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
-import { printable } from "./printable.ts";
 
 /** No receiver takes a larger payload. */
 const MAX_PAYLOAD_BYTES = 268_435_456;

@@ -2,10 +2,9 @@
  * What configuration transactions are asked and answer. @module
  */
 import { overlayJsonSchema } from "@bridge/config";
-import { duration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
-import { prose } from "./values.ts";
+import { bodyDuration, prose } from "./values.ts";
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(0), v.description("The configuration's `config_version`."));
 const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
@@ -52,9 +51,11 @@ const guard = v.pipe(
       v.optional(v.picklist(["running", "connected", "subscribed", "full"])),
       v.description("The readiness level that has to be held."),
     ),
-    level_for: v.pipe(
-      v.optional(duration({ min: 0, max: LIMITS.confirmWithinMaxMs, problem: "must be at most 1h" })),
-      v.description("How long on end it may be missed. Default: not at all."),
+    level_for: v.optional(
+      bodyDuration("How long on end it may be missed. Default: not at all.", {
+        max: LIMITS.confirmWithinMaxMs,
+        problem: "must be at most 1h",
+      }),
     ),
     failure_ratio: v.pipe(
       v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
@@ -89,15 +90,12 @@ const guard = v.pipe(
 export const commitBody = v.optional(
   v.pipe(
     v.strictObject({
-      confirm_within: v.pipe(
-        v.optional(
-          duration({
-            min: LIMITS.confirmWithinMinMs,
-            max: LIMITS.confirmWithinMaxMs,
-            problem: "must be at least 10s and at most 1h",
-          }),
-        ),
-        v.description("The change is taken back unless it is confirmed within this time."),
+      confirm_within: v.optional(
+        bodyDuration("The change is taken back unless it is confirmed within this time.", {
+          min: LIMITS.confirmWithinMinMs,
+          max: LIMITS.confirmWithinMaxMs,
+          problem: "must be at least 10s and at most 1h",
+        }),
       ),
       reason: v.optional(reason),
       guard: v.optional(guard),
@@ -139,10 +137,11 @@ export const documentBody = v.strictObject({
 export const openBody = v.optional(
   v.strictObject({
     ttl: v.optional(
-      v.pipe(
-        duration({ min: 1, max: LIMITS.ttlMaxMs, problem: "must be longer than 0s and at most 30m" }),
-        v.description("How long the transaction is open, such as `10m`; at most 30m."),
-      ),
+      bodyDuration("How long the transaction is open, such as `10m`; at most 30m.", {
+        min: 1,
+        max: LIMITS.ttlMaxMs,
+        problem: "must be longer than 0s and at most 30m",
+      }),
       "5m",
     ),
     from_version: v.pipe(

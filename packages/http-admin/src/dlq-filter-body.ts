@@ -1,3 +1,4 @@
+import { showable } from "@bridge/http-kit";
 import { ERROR_CODES, type ErrorCode } from "@bridge/ports";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
@@ -13,7 +14,7 @@ export const filterBody = v.strictObject({
   category: v.optional(category("Only entries of this error category.")),
   error_code: v.optional(
     v.pipe(
-      v.picklist(CODES, `is none: there are ${CODES.join(", ")}`),
+      v.picklist(CODES, `expected one of ${CODES.join(", ")}`),
       v.description("Only entries with this error code."),
     ),
   ),
@@ -21,6 +22,7 @@ export const filterBody = v.strictObject({
     v.pipe(
       v.string("expected a string"),
       v.description("Only failures of this kind."),
+      showable(),
       v.regex(FINGERPRINT, "expected 16 hexadecimal digits"),
     ),
   ),

@@ -36,7 +36,7 @@ export const FILTER_QUERY = {
   binding_id: orEmpty(SAYS.binding_id),
   category: v.optional(categoryValue(SAYS.category)),
   error_code: v.optional(
-    v.pipe(v.picklist(CODES, `is none: there are ${CODES.join(", ")}`), v.description(SAYS.error_code)),
+    v.pipe(v.picklist(CODES, `expected one of ${CODES.join(", ")}`), v.description(SAYS.error_code)),
   ),
   fingerprint: filterValue(SAYS.fingerprint),
   envelope_id: filterValue(SAYS.envelope_id),

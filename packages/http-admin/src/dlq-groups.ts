@@ -1,3 +1,4 @@
+import { showable } from "@bridge/http-kit";
 import type { DeadLetterHead, FacetGroup, FacetHistogram, FacetKey, Facets } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import * as v from "valibot";
@@ -29,6 +30,7 @@ const groupsQuery = v.object({
     v.pipe(
       v.string(),
       v.description("What entries are grouped by: one or two, separated by a comma."),
+      showable(),
       v.regex(new RegExp(`^(?:${ONE})(?:,(?:${ONE}))?$`), BY_MESSAGE),
       v.transform((by) => [...new Set(by.split(","))] as WireKey[]),
     ),

@@ -1,5 +1,5 @@
 import type { Recorder } from "@bridge/core";
-import { EventStream, HttpError, streamAnswer, type StreamEvent } from "@bridge/http-kit";
+import { EventStream, showable, streamAnswer, type StreamEvent } from "@bridge/http-kit";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
@@ -34,6 +34,11 @@ export function eventsEndpoint(bridge: BridgeAccess, recorder: Recorder | undefi
         v.pipe(
           v.string(),
           v.description(`Some of ${Object.keys(topics).join(", ")}, with commas between. Default: all.`),
+          showable(),
+          v.check(
+            (names) => names.split(",").every((name) => Object.hasOwn(topics, name)),
+            `expected some of ${Object.keys(topics).join(", ")}, with commas between`,
+          ),
         ),
       ),
     }),
@@ -46,11 +51,9 @@ export function eventsEndpoint(bridge: BridgeAccess, recorder: Recorder | undefi
     answers: { 200: streamAnswer("Of each topic what has changed, at most once a second; at first all of it.") },
   }).handle(({ query }) => {
     const names = query.topics === undefined ? Object.keys(topics) : query.topics.split(",");
-    const asked = [...new Set(names)].map((name) => {
-      const topic = Object.hasOwn(topics, name) ? topics[name] : undefined;
-      if (topic === undefined)
-        throw new HttpError(400, `invalid query: topics: expected some of ${Object.keys(topics).join(", ")}`);
-      return { event: name, next: topic() };
+    const asked = [...new Set(names)].flatMap((event) => {
+      const next = topics[event]?.();
+      return next === undefined ? [] : [{ event, next }];
     });
     return { status: 200, body: new EventStream({ events: (signal) => told(asked, bridge, signal) }) };
   });

@@ -44,7 +44,7 @@ const entry = v.strictObject({
   binding_id: short(LIMITS.idLength),
   reason: short(LAST_ERROR_LENGTH),
   category: category(""),
-  error_code: v.picklist(CODES, `is none: there are ${CODES.join(", ")}`),
+  error_code: v.picklist(CODES, `expected one of ${CODES.join(", ")}`),
   last_error: short(LAST_ERROR_LENGTH),
   failed_at: timestamp(""),
   attempts: count,

@@ -1,12 +1,10 @@
 /** What callers send about jobs. @module */
 import type { JobOrder, SettingsChange } from "@bridge/core";
-import { formatTimestamp } from "@bridge/ports/internal";
-import { duration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { queryFromWire } from "./dlq-filter.ts";
 import { filterBody } from "./dlq-filter-body.ts";
 import { LIMITS } from "./limits.ts";
-import { instead, prose, text } from "./values.ts";
+import { bodyDuration, prose, text } from "./values.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const RAMP_MESSAGE = "expected ascending integers";
@@ -21,12 +19,12 @@ const DEFAULTS = {
 } as const;
 
 function between(min: number, max: number, description: string) {
-  const message = instead(`expected a number from ${min} to ${max}`);
+  const message = `expected a number from ${min} to ${max}`;
   return v.pipe(v.number(message), v.description(description), v.minValue(min, message), v.maxValue(max, message));
 }
 
 function integerBetween(min: number, max: number, description: string) {
-  const message = instead(`expected an integer from ${min} to ${max}`);
+  const message = `expected an integer from ${min} to ${max}`;
   return v.pipe(
     v.number(message),
     v.description(description),
@@ -74,10 +72,10 @@ const settings = {
   concurrency: v.optional(integerBetween(1, 256, "Entries under way at once.")),
   ramp: v.optional(ramp),
   ramp_pause: v.optional(
-    v.pipe(
-      duration({ min: 0, max: 3_600_000, problem: "must be at most 1h" }),
-      v.description("After a step has settled, before the next one."),
-    ),
+    bodyDuration("After a step has settled, before the next one.", {
+      max: 3_600_000,
+      problem: "must be at most 1h",
+    }),
   ),
   halt: v.optional(halt),
 } as const;
@@ -95,37 +93,41 @@ export const planBody = v.pipe(
     ...settings,
     binding_id: v.optional(text("Where all of them go, instead of the binding that failed.", LIMITS.idLength)),
     undo_within: v.optional(
-      v.pipe(
-        duration({ min: 0, max: 7 * DAY_MS, problem: "must be at most 7d" }),
-        v.description("Of a purge: how long it can be taken back. 0s: erased at once."),
-      ),
+      bodyDuration("Of a purge: how long it can be taken back. 0s: erased at once.", {
+        max: 7 * DAY_MS,
+        problem: "must be at most 7d",
+      }),
     ),
     start: v.optional(v.pipe(v.boolean("expected true or false"), v.description("Of a redrive: starts it at once."))),
   }),
-  v.check(
-    ({ filter: { since = -Infinity, before = Infinity } }) => since < before,
-    ({ input: { filter } }) => nothingBetween(filter),
+  // A list may come out empty; a job is made to do something.
+  v.forward(
+    v.check(
+      ({ filter: { since = -Infinity, before = Infinity } }) => since < before,
+      "is not before filter.before: no entry failed between them; exchange them, or leave one out",
+    ),
+    ["filter", "since"],
   ),
-  v.check(({ kind, start }) => kind === "redrive" || start !== true, "start: a purge is planned first"),
-  v.check(
-    ({ kind, undo_within }) => kind === "purge" || undo_within === undefined,
-    "undo_within: only a purge is undone",
+  v.forward(
+    v.check(({ kind, start }) => kind === "redrive" || start !== true, "a purge is planned first"),
+    ["start"],
   ),
-  v.check(
-    ({ kind, binding_id }) => kind === "redrive" || binding_id === undefined,
-    "binding_id: a purge sends nothing",
+  v.forward(
+    v.check(({ kind, undo_within }) => kind === "purge" || undo_within === undefined, "only a purge is undone"),
+    ["undo_within"],
   ),
-  v.check(
-    ({ filter, binding_id }) => binding_id === undefined || filter.route_id !== undefined,
-    "binding_id: needs filter.route_id",
+  v.forward(
+    v.check(({ kind, binding_id }) => kind === "redrive" || binding_id === undefined, "a purge sends nothing"),
+    ["binding_id"],
+  ),
+  v.forward(
+    v.check(
+      ({ filter, binding_id }) => binding_id === undefined || filter.route_id !== undefined,
+      "needs filter.route_id",
+    ),
+    ["binding_id"],
   ),
 );
-
-/** A list may come out empty; a job is made to do something. */
-function nothingBetween({ since = 0, before = 0 }: v.InferOutput<typeof filterBody>): string {
-  const [from, to] = [formatTimestamp(since), formatTimestamp(before)];
-  return `filter.since: ${from} is not before filter.before, ${to}: no entry failed between them; exchange them, or leave one out`;
-}
 
 export const startBody = v.strictObject({
   plan_hash: text("Of the plan that was looked at.", LIMITS.idLength),

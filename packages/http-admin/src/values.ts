@@ -1,22 +1,23 @@
 /**
  * Schemas of values that a caller sends, as queries and bodies have them. @module
  */
+import { showable } from "@bridge/http-kit";
 import { ERROR_CLASSES } from "@bridge/ports";
+import { duration, type DurationBounds } from "@bridge/ports/options";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { parseRfc3339 } from "./rfc3339.ts";
 
-/** So much of a value that is wrong is shown. */
-const SHOWN_LENGTH = 64;
 const BASE64_MESSAGE = "expected base64, padded, in the standard alphabet";
 
 /** Its output is epoch milliseconds. */
 export function timestamp(description: string) {
-  const message = instead('expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"');
+  const message = 'expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"';
   return v.pipe(
     v.string(message),
     v.description(description),
     v.metadata({ format: "date-time" }),
+    showable(),
     v.check((value) => parseRfc3339(value) !== undefined, message),
     v.transform((value) => parseRfc3339(value) ?? Number.NaN),
   );
@@ -112,24 +113,7 @@ export function filterValue(description: string) {
 /** One of {@link ERROR_CLASSES}: any other would match nothing without a word. */
 export function category(description: string) {
   const known = ERROR_CLASSES.join(", ");
-  return v.pipe(
-    v.picklist(ERROR_CLASSES, ({ input }) =>
-      typeof input === "string" ? `${quoted(input)} is not one of ${known}` : "expected a string",
-    ),
-    v.description(description),
-  );
-}
-
-function quoted(value: string): string {
-  return `"${value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value}"`;
-}
-
-/** A message that ends with what was given instead; for what can be no secret and no payload. */
-export function instead(expected: string) {
-  return ({ input }: v.BaseIssue<unknown>): string => {
-    if (typeof input === "string") return `${expected} (got ${quoted(input)})`;
-    return typeof input === "object" && input !== null ? expected : `${expected} (got ${String(input)})`;
-  };
+  return v.pipe(v.picklist(ERROR_CLASSES, `expected one of ${known}`), v.description(description));
 }
 
 /** The query parameters of a page of `things`. */
@@ -144,9 +128,14 @@ export function pageQuery(things: string) {
   };
 }
 
+/** A duration in a body; its output is milliseconds. */
+export function bodyDuration(description: string, bounds: DurationBounds) {
+  return v.pipe(duration(bounds), showable(), v.description(description));
+}
+
 /** `NaN` for what is none. */
-function msOf(duration: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,6})(s|m)$/.exec(duration) ?? [];
+function msOf(written: string): number {
+  const [, digits = "", unit = ""] = /^(\d{1,6})(s|m)$/.exec(written) ?? [];
   return digits === "" ? Number.NaN : Number(digits) * (unit === "m" ? 60_000 : 1_000);
 }
 
@@ -157,6 +146,7 @@ export function queryDuration(description: string, maxMs: number) {
     v.string(),
     v.description(description),
     v.metadata({ pattern: "^[0-9]{1,6}(s|m)$" }),
+    showable(),
     v.check((value) => msOf(value) >= 1_000 && msOf(value) <= maxMs, message),
     v.transform(msOf),
   );
@@ -185,6 +175,7 @@ export function queryInteger(description: string, min: number, max: number) {
     v.string(),
     v.description(description),
     v.metadata({ type: "integer", minimum: min, ...(max !== Infinity && { maximum: max }) }),
+    showable(),
     v.check((digits) => /^\d+$/.test(digits) && Number(digits) >= min && Number(digits) <= max, message),
     v.transform(Number),
   );

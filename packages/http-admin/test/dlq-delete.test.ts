@@ -40,7 +40,7 @@ describe("spec 4.2: delete", () => {
     expect((await admin.call("POST", "/dlq/delete", { ids })).body).toEqual({ deleted: 4 });
     expect(await admin.call("POST", "/dlq/delete", { ids: [...ids, "x"] })).toMatchObject({
       status: 400,
-      body: { error: "invalid request body: ids: has more than 1000 ids" },
+      body: { error: "invalid request body: ids: has more than 1000 ids (got 1001)" },
     });
   });
 

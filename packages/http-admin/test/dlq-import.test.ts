@@ -210,7 +210,7 @@ describe("operators 4: import", () => {
     [
       "with an unknown code",
       (parts) => ({ ...parts, entry: { ...parts.entry, error_code: "OOPS" } }),
-      "entry.error_code: is none",
+      "entry.error_code: expected one of TIMEOUT, ",
     ],
     [
       "with half a character",

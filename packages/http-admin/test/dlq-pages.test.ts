@@ -102,7 +102,7 @@ describe("operators 1.2: the filter", () => {
 
   it.each([
     ["quarantined=yes", "quarantined: expected true or false"],
-    ["error_code=nothing", "error_code: is none: there are TIMEOUT, "],
+    ["error_code=nothing", "error_code: expected one of TIMEOUT, "],
     ["fingerprint=", "fingerprint: is empty: give a value, or leave the parameter out"],
     ["job_id=", "job_id: is empty"],
     ["sort=best", "sort: expected oldest or newest"],

@@ -37,7 +37,7 @@ describe("spec 4.6: redrive", () => {
     for (const id of ids) await keep(admin, unordered(id));
     expect(await redrive(admin, ...ids, "e100")).toMatchObject({
       status: 400,
-      body: { error: "invalid request body: ids: has more than 100 ids" },
+      body: { error: "invalid request body: ids: has more than 100 ids (got 101)" },
     });
     expect(await redrive(admin, ...ids)).toMatchObject({ status: 200, body: { redriven: 100, failed: 0 } });
   });

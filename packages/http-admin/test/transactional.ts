@@ -33,7 +33,7 @@ export interface TransactionalOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Of the bridge, and of the transactions. Default: the system's. */
   readonly clocks?: { readonly bridge: Clock; readonly transactions: Clock };
-  readonly admin?: Pick<StartOptions, "clock" | "history" | "seenAs">;
+  readonly admin?: Pick<StartOptions, "clock" | "history" | "logger" | "seenAs">;
 }
 
 export async function startTransactional(options: TransactionalOptions = {}): Promise<Transactional> {

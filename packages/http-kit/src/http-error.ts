@@ -1,4 +1,5 @@
 import type { Detail } from "./endpoint.ts";
+import { recordedText, type Said, toldText } from "./said.ts";
 
 /** What is said of an error to programs and to the audit log. */
 export interface HttpErrorFacts {
@@ -8,24 +9,25 @@ export interface HttpErrorFacts {
   readonly detail?: Detail;
 }
 
-/** A request that is answered with an error: `{"error": message}` (spec 7.2). The message is for the caller to read. */
+/**
+ * A request that is answered with an error: `{"error": told}` (spec 7.2). Its `message`, for records and logs, is the same without what
+ * shows something of the request.
+ */
 export class HttpError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "HttpError" });
   }
 
   readonly status: number;
+  /** The message for the caller to read. */
+  readonly told: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly facts: HttpErrorFacts;
 
-  constructor(
-    status: number,
-    message: string,
-    headers: Readonly<Record<string, string>> = {},
-    facts: HttpErrorFacts = {},
-  ) {
-    super(message);
+  constructor(status: number, said: Said, headers: Readonly<Record<string, string>> = {}, facts: HttpErrorFacts = {}) {
+    super(recordedText(said));
     this.status = status;
+    this.told = toldText(said);
     this.headers = headers;
     this.facts = facts;
   }

@@ -17,6 +17,8 @@ export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
 export { type Permission, PERMISSIONS, type Role, ROLES } from "@bridge/ports/internal";
+export { type Said, type Sent } from "./said.ts";
+export { showable } from "./showable.ts";
 export { serve, type ServedApp, type ServedCounts, type ServeOptions } from "./serve.ts";
 export { type SessionOptions } from "./session/sessions.ts";
 export { type StreamCount } from "./streams.ts";

@@ -5,6 +5,7 @@ import { takesTurns } from "./answers-at-once.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
 import { STREAM_TYPE, type StreamRow } from "./event-stream.ts";
 import { STREAM_ENDS } from "./open-stream.ts";
+import { SHOWABLE } from "./showable.ts";
 import { PERMISSIONS } from "@bridge/ports/internal";
 
 export interface OpenApiOptions {
@@ -66,7 +67,7 @@ export function openApiDocument({ title, endpoints, schemas = {}, ...ways }: Ope
     definitions,
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     // What a check or a custom schema means is said by the metadata beside it.
-    ignoreActions: ["check"],
+    ignoreActions: ["check", SHOWABLE],
     overrideSchema: ({ valibotSchema }) => (valibotSchema.type === "custom" ? {} : undefined),
   };
   const convert = (schema: v.GenericSchema): object => {

@@ -220,9 +220,10 @@ export class Pipeline<Action extends string> {
   #refusal(error: unknown, exchange: Exchange<Action>): Reply {
     const known = error instanceof HttpError ? error : this.#options.translate(error);
     if (known === undefined || known instanceof BodyTakenError) this.#logUnexpected(error, exchange);
-    const { status, message, headers, facts } = known ?? new HttpError(500, "internal error");
-    const body = { error: message, ...facts.fields };
-    return { status, body, headers, audit: { detail: { status, ...body, ...facts.detail } } };
+    const { status, message, told, headers, facts } = known ?? new HttpError(500, "internal error");
+    const { fields, detail } = facts;
+    const audit = { detail: { status, error: message, ...fields, ...detail } };
+    return { status, body: { error: told, ...fields }, headers, audit };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Permission } from "@bridge/ports/internal";
 import type { Identity } from "./authenticator.ts";
 import { BodyTakenError, discardBody, readBody } from "./body.ts";
-import { decodeBody, decodeQuery } from "./decode.ts";
+import { decodeBody } from "./decode.ts";
+import { decodeQuery } from "./decode-query.ts";
 import type { Endpoint, Reply } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";

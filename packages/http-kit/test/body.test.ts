@@ -112,13 +112,13 @@ describe("spec 7.1: strict bodies", () => {
     ["[]", "expected a JSON object"],
     ['"x"', "expected a JSON object"],
     ["{}", "names: is missing"],
-    ['{"names":"a"}', "names: expected Array"],
+    ['{"names":"a"}', "names: expected Array (got a string)"],
     ['{"names":[]}', "names: must not be empty"],
-    ['{"names":["a",5]}', "names[1]: expected string"],
-    ['{"names":[null]}', "names[0]: expected string"],
+    ['{"names":["a",5]}', "names[1]: expected string (got a number)"],
+    ['{"names":[null]}', "names[0]: expected string (got null)"],
     ['{"names":[""]}', "names[0]: must not be empty"],
-    ['{"names":["a"],"dry":"yes"}', "dry: expected boolean"],
-    ['{"names":["a"],"dry":null}', "dry: expected boolean"],
+    ['{"names":["a"],"dry":"yes"}', 'dry: expected boolean (got "yes")'],
+    ['{"names":["a"],"dry":null}', "dry: expected boolean (got null)"],
     ['{"names":["a"],"options":{}}', "options: unknown field"],
     ['{"names":["a"],"__proto__":{"dry":true}}', "__proto__: unknown field"],
     ['{"names":["a"],"constructor":1}', "constructor: unknown field"],
@@ -129,13 +129,13 @@ describe("spec 7.1: strict bodies", () => {
     expect(await post(server, body)).toEqual([400, { error: `invalid request body: ${problem}` }]);
   });
 
-  it("names up to five problems at once and never a value", async () => {
+  it("names up to five problems at once, each with what was sent", async () => {
     await using server = await startServer();
     const [status, { error }] = await post(server, JSON.stringify({ names: Array.from({ length: 9 }, () => 424_242) }));
     expect(status).toBe(400);
     expect(error?.match(/expected string/g)).toHaveLength(5);
     expect(error).toContain("and 4 more");
-    expect(error).not.toContain("424242");
+    expect(error?.match(/got a number/g)).toHaveLength(5);
   });
 
   it.each([
@@ -155,7 +155,10 @@ describe("spec 7.1: strict bodies", () => {
     const texts = ['","names":"', "\\", "{", "names", "names"];
     expect((await post(server, JSON.stringify({ names: texts, dry: true })))[0]).toBe(200);
     const nested = JSON.stringify({ names: [{ a: { a: 1 }, b: [{ a: 1 }, { a: 1 }] }] });
-    expect(await post(server, nested)).toEqual([400, { error: "invalid request body: names[0]: expected string" }]);
+    expect(await post(server, nested)).toEqual([
+      400,
+      { error: "invalid request body: names[0]: expected string (got an object)" },
+    ]);
   });
 
   it("keys are looked at in time that grows with the body only", async () => {
@@ -187,7 +190,7 @@ describe("query parameters", () => {
     const get = async (query: string): Promise<unknown> => (await server.call(`/api/v1/admin/things/1${query}`)).json();
     expect(await get("")).toEqual({ id: "1", limit: 7 });
     expect(await get("?limit=3")).toEqual({ id: "1", limit: 3 });
-    expect(await get("?limit=x")).toEqual({ error: "invalid query: limit: expected an integer" });
+    expect(await get("?limit=x")).toEqual({ error: 'invalid query: limit: expected an integer (got "x")' });
     expect(await get("?limit=1&limit=2")).toEqual({ error: "invalid query: limit: is given 2 times" });
   });
 

@@ -16,6 +16,7 @@ import {
   serve,
   type ServedApp,
   type ServeOptions,
+  showable,
 } from "../src/index.ts";
 
 export const KEY = "correct-horse-battery";
@@ -29,6 +30,7 @@ const limit = v.optional(
     v.string(),
     v.description("How many."),
     v.metadata({ type: "integer", minimum: 1 }),
+    showable(),
     v.regex(/^\d+$/, "expected an integer"),
     v.transform(Number),
   ),

@@ -40,6 +40,7 @@ export { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
 export { isRole, type Role, ROLES } from "./roles.ts";
 export { formatTimestamp } from "./timestamp.ts";
 export { kindOf } from "./kind-of.ts";
+export { printable, printableLines } from "./printable.ts";
 export { knownAcrossCopies } from "./known-across-copies.ts";
 export { givenOptions, moreOptions } from "./given-options.ts";
 export { onlyKnown } from "./only-known.ts";
