@@ -25,6 +25,7 @@ const UNDER_WAY: Readonly<Record<JobRequest["call"], string>> = {
 
 /** @throws JobRefusal `state`, with what keeps the job from it: what was asked for before, until that has come to pass */
 export function refuseCall(job: Job, call: JobCall): never {
+  if (job.state === "failed") throw new JobRefusal("state", `the job is failed: ${job.reason}`);
   if (job.kind === "redrive" && call === "undo") throw new JobRefusal("state", "a redrive cannot be undone");
   throw new JobRefusal("state", `the job is ${standing(job)}`);
 }

@@ -2,7 +2,7 @@ import type { Clock, DlqJobs, StoredJob } from "@bridge/ports";
 import { askStore } from "../dlq/ensure-marked.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Job, JobState } from "./job.ts";
-import { readJob, storedJob, unreadableJob } from "./job-document.ts";
+import { isNewers, readJob, storedJob, unreadableJob } from "./job-document.ts";
 
 /** A job as it was read or written last. */
 export interface KeptJob {
@@ -10,6 +10,8 @@ export interface KeptJob {
   readonly revision: number;
   /** False: it is shown, and nobody here touches it. */
   readonly isReadable: boolean;
+  /** Nobody can go on with it: it is no newer release's, either. */
+  readonly isDamaged: boolean;
 }
 
 /** Writers of one job are its owner, once a second, and operators. */
@@ -81,5 +83,11 @@ export class JobBook {
 
 function keptJob(stored: StoredJob): KeptJob {
   const job = readJob(stored);
-  return { job: job ?? unreadableJob(stored), revision: stored.revision, isReadable: job !== undefined };
+  const isReadable = job !== undefined;
+  return {
+    job: job ?? unreadableJob(stored),
+    revision: stored.revision,
+    isReadable,
+    isDamaged: !isReadable && !isNewers(stored),
+  };
 }

@@ -44,23 +44,26 @@ function withoutErrors(job: Job): Job {
 
 /** `undefined` when it cannot be read, or is a newer release's. */
 export function readJob({ id, document }: StoredJob): Job | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(document);
-  } catch {
-    return undefined;
-  }
-  if (!isOfThisRelease(value) || !isJob(value) || value.id !== id) return undefined;
-  const { v: _, ...job } = value;
+  const value = valueOf(document);
+  if (versionOf(value) !== VERSION || !isJob(value) || value.id !== id) return undefined;
+  const { v: _, ...job } = value as Job & { readonly v: number };
   return job;
 }
 
-/** What is shown of a job that cannot be read. */
-export function unreadableJob({ id, createdAt }: StoredJob): Job {
-  const why = "the document of the job cannot be read, or is a newer release's";
+/** Whether a newer release has written it, which goes on with it. */
+export function isNewers({ document }: StoredJob): boolean {
+  return (versionOf(valueOf(document)) ?? VERSION) > VERSION;
+}
+
+/** What is shown of a job that cannot be read. Nobody knows what it was: calls need what the worse of the two kinds does. */
+export function unreadableJob(stored: StoredJob): Job {
+  const { id, createdAt } = stored;
+  const why = isNewers(stored)
+    ? "the job is a newer release's: it is only shown here"
+    : "what is written of the job is damaged: it is only shown, and deleted when it is 7 days old; plan another one";
   return {
     id,
-    kind: "redrive",
+    kind: "purge",
     state: "failed",
     actor: "",
     reason: why,
@@ -99,6 +102,15 @@ export function unreadableJob({ id, createdAt }: StoredJob): Job {
   };
 }
 
-function isOfThisRelease(value: unknown): value is { readonly v: number } {
-  return typeof value === "object" && value !== null && "v" in value && value.v === VERSION;
+function valueOf(document: string): unknown {
+  try {
+    return JSON.parse(document);
+  } catch {
+    return undefined;
+  }
+}
+
+function versionOf(value: unknown): number | undefined {
+  if (typeof value !== "object" || value === null || !("v" in value)) return undefined;
+  return typeof value.v === "number" ? value.v : undefined;
 }

@@ -167,7 +167,7 @@ export class JobOwner {
     if (!(await book.replace(kept, job, this.#leaving.signal))) return;
     this.#owners.forget(job.id);
     this.#adopted(kept.job, job);
-    const written = { job, revision: kept.revision + 1, isReadable: true };
+    const written = { job, revision: kept.revision + 1, isReadable: true, isDamaged: false };
     const hold = new JobHold({ book, kept: written, holder, clock: this.#clock, ttlMs: () => this.#owners.ttlMs });
     const work = (run: JobRun) => workOf(run, job);
     const run = new JobRun({ parts: this.#parts, store, hold, work }, this.#leaving.signal, this.#cut.signal);

@@ -1,12 +1,14 @@
 import { BridgeError } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
-import { ENDED_STATES } from "./job.ts";
+import { isOver } from "./job.ts";
 import type { JobBook } from "./job-book.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 
 const SWEEP_MS = 60_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const MAX_ENDED = 200;
+/** With those that are active. */
+const LOOKED_AT = 500;
 const TRASH_CAP = 1_000_000;
 const COUNT_TIMEOUT_MS = 20_000;
 
@@ -23,10 +25,11 @@ export class JobSweep {
     const { clock, tallies } = this.#parts;
     if (clock.monotonic() - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = clock.monotonic();
-    const ended = await book.list(ENDED_STATES, MAX_ENDED * 2, signal);
+    // What is damaged is over, whatever stands beside its document.
+    const ended = (await book.list(undefined, LOOKED_AT, signal)).filter(({ job }) => isOver(job.state));
     const oldest = clock.now() - KEPT_MS;
     const gone = ended.filter(({ job }, nth) => nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest);
-    const ids = gone.filter(({ isReadable }) => isReadable).map(({ job }) => job.id);
+    const ids = gone.filter(({ isReadable, isDamaged }) => isReadable || isDamaged).map(({ job }) => job.id);
     if (ids.length > 0) await book.delete(ids, signal);
     tallies.trashEntries = await this.#trashed(store, signal);
   }

@@ -25,6 +25,7 @@ import type { JobOrder, Jobs, JobsRequest, SettingsChange, StartRequest } from "
 import { asOf } from "./plan-expiry.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { setQuery } from "./set-query.ts";
+import { undoDamaged } from "./undo-damaged.ts";
 
 /** An index may show by then what has gone into the trash. */
 const SETTLED_MS = 60_000;
@@ -116,6 +117,12 @@ export class StoredJobs implements Jobs {
   }
 
   async #ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+    const given = { book: this.#book(), store: this.#store(), clock: this.#clock };
+    const undoing = request.call === "undo" ? await undoDamaged(id, given, signal) : undefined;
+    if (undoing !== undefined) {
+      this.#owner.poke(id);
+      return undoing;
+    }
     const isEmpty = request.call === "undo" && (await this.#hasNothingBack(id, signal));
     return this.#written(id, signal, (job) => {
       const next = this.#called(job, request);

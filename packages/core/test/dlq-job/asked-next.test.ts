@@ -35,6 +35,7 @@ const REFUSED: Readonly<Record<string, readonly JobCall[]>> = {
 };
 
 function expected(kind: Job["kind"], standing: string, call: JobCall): string | undefined {
+  if (standing === "failed") return `the job is failed: ${aJob().reason}`;
   if (kind === "redrive" && call === "undo") return "a redrive cannot be undone";
   return REFUSED[standing]?.includes(call) === true ? `the job is ${standing}` : undefined;
 }

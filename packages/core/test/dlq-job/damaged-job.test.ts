@@ -1,0 +1,90 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import type { DlqJobs, StoredJob } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { JOB_STATES } from "../../src/dlq-job/job.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+
+const DAY = 24 * 3_600_000;
+
+async function withJobs() {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
+  await fill(dlq, 20);
+  return { clock, dlq, bridge: await started({ clock, dlq }) };
+}
+
+async function spoil(jobs: DlqJobs, id: string, document = "{"): Promise<void> {
+  const kept = await jobs.get(id, bound());
+  if (kept === undefined) throw new Error("the job is not there");
+  await jobs.put({ ...kept, revision: kept.revision + 1, document }, kept.revision, bound());
+}
+
+test("a damaged job is told as failed, with what becomes of it; it is kept for 7 days, whatever state stands beside it, and a newer release's stays", async () => {
+  const { clock, dlq, bridge } = await withJobs();
+  const jobs = bridge.supervisor.jobs();
+  const put = (id: string, state: string, document: string): Promise<boolean> =>
+    dlq.jobs.put({ id, revision: 1, state, createdAt: clock.now(), document } satisfies StoredJob, undefined, bound());
+  const states = [...JOB_STATES, "", "text"];
+  for (const [nth, state] of states.entries()) await put(`damaged-${nth}`, state, "{");
+  await put("newer", "running", '{"v":2}');
+  for (const call of ["pause", "resume", "cancel", "undo"] as const)
+    await expect(jobs.ask("damaged-1", { call }, bound())).rejects.toMatchObject({
+      reason: "state",
+      message: expect.stringMatching(
+        /^the job is failed: .* damaged: .* deleted when it is 7 days old; plan another one$/,
+      ) as unknown,
+    });
+  clock.skip(6 * DAY);
+  await clock.advance(62_000);
+  const listed = async () => (await jobs.list({ limit: 99 }, bound())).jobs;
+  expect(await listed()).toHaveLength(states.length + 1);
+  expect(new Set((await listed()).map(({ state }) => state))).toEqual(new Set(["failed"]));
+  clock.skip(DAY);
+  await clock.advance(62_000);
+  expect((await listed()).map(({ id }) => id)).toEqual(["newer"]);
+  await bridge.supervisor.shutdown();
+});
+
+test("damaged jobs are none of the sixteen that may be active", async () => {
+  const { dlq, bridge } = await withJobs();
+  for (let nth = 0; nth < 16; nth++) {
+    const { job } = await bridge.supervisor.jobs().plan(orderOf(), bound());
+    await spoil(dlq.jobs, job.id);
+  }
+  const { counts } = await until(bridge, (await begun(bridge)).id, "completed");
+  expect(counts.succeeded).toBe(20);
+  await bridge.supervisor.shutdown();
+});
+
+test("a damaged purge is undone from its batch of the trash alone; once that is empty, and of a damaged redrive, an undo is refused", async () => {
+  const { dlq, bridge } = await withJobs();
+  const jobs = bridge.supervisor.jobs();
+  const before = await stored(dlq);
+  const settings = { ...AT_ONCE, rate: 5_000 };
+  const { id } = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000, settings });
+  await until(bridge, id, "completed");
+  expect(await stored(dlq)).toEqual([]);
+  await spoil(dlq.jobs, id);
+  expect(await jobs.get(id, bound())).toMatchObject({ state: "failed", kind: "purge" });
+  expect(await jobs.ask(id, { call: "undo" }, bound())).toMatchObject({ id, state: "undoing" });
+  expect(await until(bridge, id, "undone")).toMatchObject({ total: 20, counts: { succeeded: 20, restored: 20 } });
+  expect(await stored(dlq)).toEqual(before);
+  await spoil(dlq.jobs, id);
+  await expect(jobs.ask(id, { call: "undo" }, bound())).rejects.toMatchObject({ reason: "state" });
+  await bridge.supervisor.shutdown();
+});
+
+test("a purge of a newer release is left to that", async () => {
+  const { dlq, bridge } = await withJobs();
+  const settings = { ...AT_ONCE, rate: 5_000 };
+  const { id } = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000, settings });
+  await until(bridge, id, "completed");
+  await spoil(dlq.jobs, id, '{"v":2}');
+  await expect(bridge.supervisor.jobs().ask(id, { call: "undo" }, bound())).rejects.toMatchObject({
+    message: expect.stringContaining("newer release") as unknown,
+  });
+  expect(await stored(dlq)).toEqual([]);
+  await bridge.supervisor.shutdown();
+});
