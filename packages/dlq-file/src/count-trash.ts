@@ -25,8 +25,8 @@ export function* countTrash(
 
 /** By when they end; all that one purge has thrown away may end at one time. */
 function* inTime(file: FileDatabase<DlqTables>, now: number): Generator<number, void> {
-  for (let end: number | undefined = now; end !== undefined;) {
-    const after: number = end;
+  for (let end: number | bigint | undefined = now; end !== undefined;) {
+    const after: number | bigint = end;
     end = file.read(({ trash }) => trash.untilAt(after, CHUNK));
     const before = end ?? Infinity;
     yield file.read(({ trash }) => trash.countBetween(after, before));

@@ -62,6 +62,8 @@ export class TrashStatements {
     this.#untilAt = db.prepare(`
       SELECT until FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
       WHERE until > ? ORDER BY until LIMIT 1 OFFSET ?`);
+    // Somebody may change one while the file is open.
+    this.#untilAt.setReadBigInts(true);
     this.#countBetween = db.prepare(`
       SELECT count(*) AS count FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until > ? AND until < ?`);
     this.#countAt = db.prepare(`
@@ -113,17 +115,17 @@ export class TrashStatements {
   }
 
   /** The end of the one that so many others are before, of those that end after `end`. */
-  untilAt(end: number, nth: number): number | undefined {
-    return (this.#untilAt.get(end, nth) as { readonly until: number } | undefined)?.until;
+  untilAt(end: number | bigint, nth: number): bigint | undefined {
+    return (this.#untilAt.get(end, nth) as { readonly until: bigint } | undefined)?.until;
   }
 
   /** How many end between two times, without these. */
-  countBetween(after: number, before: number): number {
+  countBetween(after: number | bigint, before: number | bigint): number {
     return (this.#countBetween.get(after, before) as { readonly count: number }).count;
   }
 
   /** Of those that end at one time, of as many as `limit`. */
-  countAt(until: number, after: number, limit: number): TrashStretch {
+  countAt(until: number | bigint, after: number, limit: number): TrashStretch {
     return this.#countAt.get(until, after, limit) as unknown as TrashStretch;
   }
 

@@ -100,3 +100,23 @@ test("a job without an id that is said to be taken back keeps nothing in the tra
     expect(db.prepare("SELECT id FROM dead_letter_trash").all()).toEqual([]);
   }, PATIENCE);
 });
+
+test.each(["9223372036854775807", "9e999", "'text'"])(
+  "a time in the trash that somebody sets to %s while the file is open keeps nobody from counting, nor from taking back",
+  async (until) => {
+    using scratch = scratchFolder();
+    // So many are counted at a time, and one more.
+    const ids = Array.from({ length: 2_001 }, (_, nth) => `e${nth}`);
+    {
+      await using store = openDlq(scratch.path);
+      await Promise.all(ids.map((id) => store.put(deadLetter(id), signal)));
+      await store.admin.trash?.move(ids, "job-1", 4_102_444_800_000, signal);
+    }
+    await using store = openDlq(scratch.path);
+    using db = new DatabaseSync(scratch.path);
+    db.exec(`UPDATE dead_letter_trash SET until = ${until} WHERE number = 7`);
+    expect(await store.admin.trash?.count(9_999, signal, "job-1")).toBe(ids.length);
+    expect(await store.admin.trash?.count(9_999, signal)).toBeGreaterThanOrEqual(2_000);
+    expect(await store.admin.trash?.restore("job-1", 9, signal)).toEqual({ restored: 9, present: 0 });
+  },
+);
