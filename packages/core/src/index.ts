@@ -27,7 +27,14 @@ export { type JobPlan, type PlannedEntry, type PlannedLane, type Prediction } fr
 export { type JobDraft } from "./dlq-job/job-planner.ts";
 export { JobRefusal, type JobRefusalReason } from "./dlq-job/job-refusal.ts";
 export { type JobOutcome, JOB_OUTCOMES, type JobStats } from "./dlq-job/job-tallies.ts";
-export { type JobOrder, type Jobs, type JobsRequest, type SettingsChange, type StartRequest } from "./dlq-job/jobs.ts";
+export {
+  type JobFacts,
+  type JobOrder,
+  type Jobs,
+  type JobsRequest,
+  type SettingsChange,
+  type StartRequest,
+} from "./dlq-job/jobs.ts";
 export { planExpiresAt } from "./dlq-job/plan-expiry.ts";
 export { type JobProgress, progressOf } from "./dlq-job/progress.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";

@@ -66,7 +66,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     params: { id: "The id of the job." },
     guard,
     admit: async ({ id }: { readonly id: string }, mustHave: (permission: Permission) => void) => {
-      const found = await asked((jobs, signal) => jobs.get(id, signal));
+      const found = await asked((jobs, signal) => jobs.facts(id, signal));
       for (const permission of neededFor(call, found)) mustHave(permission);
     },
   });

@@ -84,6 +84,21 @@ describe("operators 3: jobs over the admin server", () => {
     expect(await until(admin, id, "cancelled")).not.toHaveProperty("warning");
   });
 
+  it("interface 4.10.6: what a call on a job needs is known where it is worked on: its store is asked for the call alone", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, ...entries(50));
+    const { id } = await begun(admin, { ...REDRIVE, rate: 5, ramp: [] });
+    await expect.poll(async () => bodyOf(await admin.call("GET", `/dlq/jobs/${id}`)).progress.done).toBeGreaterThan(1);
+    let reads = 0;
+    admin.faults.store = (call) => {
+      if (call === "jobs.get") reads++;
+      if (call.startsWith("jobs.")) throw new BridgeError("CONNECTION_LOST", "the database is away");
+    };
+    expect((await admin.call("PATCH", `/dlq/jobs/${id}`, { rate: 1 })).status).toBe(200);
+    expect(reads).toBe(1);
+    admin.faults.store = undefined;
+  });
+
   it("plans, starts and completes a redrive, and records each step", async () => {
     await using admin = await startAdmin();
     await keep(admin, ...entries(5));

@@ -22,6 +22,9 @@ export interface StartRequest {
   readonly acceptChangedConfig?: boolean | undefined;
 }
 
+/** What of a job never changes. */
+export type JobFacts = Pick<Job, "kind" | "query" | "bindingId">;
+
 /** What of a job may be changed while it runs. */
 export interface SettingsChange extends Partial<Omit<JobSettings, "halt">> {
   readonly halt?: Partial<JobSettings["halt"]> | undefined;
@@ -36,6 +39,8 @@ export interface Jobs {
   /** Counts, samples and predicts; nothing else is done. `created` is false when the key had come before. */
   plan(order: JobOrder, signal: AbortSignal): Promise<{ readonly job: Job; readonly created: boolean }>;
   get(id: string, signal: AbortSignal): Promise<Job>;
+  /** Of a job that is worked on here its store is not asked. */
+  facts(id: string, signal: AbortSignal): Promise<JobFacts>;
   /** Newest first. */
   list(request: JobsRequest, signal: AbortSignal): Promise<{ readonly jobs: readonly Job[]; readonly more: boolean }>;
   change(id: string, change: SettingsChange, signal: AbortSignal): Promise<Job>;

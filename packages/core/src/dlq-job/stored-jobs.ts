@@ -21,7 +21,7 @@ import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
 import type { JobRun } from "./job-run.ts";
 import { withSettings } from "./job-settings.ts";
 import { called } from "./job-state.ts";
-import type { JobOrder, Jobs, JobsRequest, SettingsChange, StartRequest } from "./jobs.ts";
+import type { JobFacts, JobOrder, Jobs, JobsRequest, SettingsChange, StartRequest } from "./jobs.ts";
 import { asOf } from "./plan-expiry.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { setQuery } from "./set-query.ts";
@@ -54,7 +54,7 @@ export class StoredJobs implements Jobs {
   async get(id: string, signal: AbortSignal): Promise<Job> {
     const asked = async (bound: AbortSignal): Promise<Job> => {
       const kept = await this.#book().get(id, bound);
-      if (kept === undefined) throw notFound();
+      if (kept === undefined) throw new OperationError("not_found", "job not found");
       return this.#asOfNow(this.#owner.here.known(kept));
     };
     return orHere(
@@ -62,6 +62,10 @@ export class StoredJobs implements Jobs {
       asked,
       (run) => run.unstored,
     );
+  }
+
+  async facts(id: string, signal: AbortSignal): Promise<JobFacts> {
+    return this.#owner.here.runOf(id)?.job ?? this.get(id, signal);
   }
 
   async list(request: JobsRequest, signal: AbortSignal): Promise<JobsPage> {
@@ -196,8 +200,4 @@ export class StoredJobs implements Jobs {
     if (!holdsJobs(store)) throw new OperationError("not_found", "the DLQ store cannot do that");
     return store;
   }
-}
-
-function notFound(): OperationError {
-  return new OperationError("not_found", "job not found");
 }

@@ -3,7 +3,7 @@ import { JobRefusal } from "../../src/dlq-job/job-refusal.ts";
 import type { Job } from "../../src/dlq-job/job.ts";
 import type { Jobs } from "../../src/dlq-job/jobs.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, shared, until } from "./job-bridge.ts";
 import { type LockedWorld, lockedWorld, TABLES } from "./locked-dlq.ts";
 
 const ENTRIES = 600;
@@ -73,6 +73,28 @@ describe("interface 2.16: the instance that works on a job shows it as it stands
     unlock();
     await bridge.supervisor.shutdown();
   });
+});
+
+test("interface 4.10.6: a call beyond lease_ttl is refused within 10 s, and with what it needs to be known before", async () => {
+  const { bridge, lock, unlock } = await lockedWorld(ENTRIES, shared);
+  const { clock, supervisor } = bridge;
+  const { id } = await begun(bridge, REDRIVE);
+  await until(bridge, id, ({ counts }) => counts.succeeded > 100);
+  lock(ALL);
+  await clock.advance(30_000);
+  const jobs = supervisor.jobs();
+  const calls = [
+    () => jobs.ask(id, { call: "pause" }, bound()),
+    () => jobs.ask(id, { call: "cancel" }, bound()),
+    () => jobs.change(id, { rate: 5 }, bound()),
+  ];
+  for (const call of calls) {
+    const [error, took] = await timed(bridge, jobs.facts(id, bound()).then(call));
+    expect(error).toMatchObject({ code: "TIMEOUT" });
+    expect(took).toBeLessThanOrEqual(10_000);
+  }
+  unlock();
+  await supervisor.shutdown();
 });
 
 const CALLS = [

@@ -1,3 +1,4 @@
+import type { BridgeConfig } from "@bridge/config";
 import type { DeadLetter, DlqStore } from "@bridge/ports";
 import type { Job, JobState } from "../../src/dlq-job/job.ts";
 import type { JobOrder } from "../../src/dlq-job/jobs.ts";
@@ -10,6 +11,12 @@ export async function started(options: Parameters<typeof memoryBridge>[0] = {}):
   await bridge.supervisor.start(bound());
   return bridge;
 }
+
+/** As if instances shared the store. */
+export const shared = (config: BridgeConfig): BridgeConfig => ({
+  ...config,
+  stores: { ...config.stores, dlq: { type: "test", reach: "cluster", options: {} } },
+});
 
 export function entryOf(nth: number, changes: Partial<DeadLetter> = {}): DeadLetter {
   const id = `e${String(nth).padStart(5, "0")}`;

@@ -1,3 +1,4 @@
+import type { BridgeConfig } from "@bridge/config";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type DlqStore } from "@bridge/ports";
 import { BoundingClock } from "../support/bounding-clock.ts";
@@ -24,7 +25,10 @@ export interface LockedWorld {
   readonly thaw: () => void;
 }
 
-export async function lockedWorld(entries: number): Promise<LockedWorld> {
+export async function lockedWorld(
+  entries: number,
+  config: (own: BridgeConfig) => BridgeConfig = (own) => own,
+): Promise<LockedWorld> {
   const clock = new BoundingClock();
   const dlq = openMemoryDlq({ maxEntries: 100_000, clock });
   const locked = new Set<string>();
@@ -35,7 +39,7 @@ export async function lockedWorld(entries: number): Promise<LockedWorld> {
     held.push(answer);
     return answer.promise;
   });
-  const bridge = await started({ clock, dlq: store });
+  const bridge = await started({ clock, dlq: store, config });
   await fill(dlq, entries);
   return {
     bridge,

@@ -6,14 +6,8 @@ import { expect, test } from "vitest";
 import type { Jobs } from "../../src/dlq-job/jobs.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, fill, shared, started, stored, until } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
-
-/** As if instances shared the store. */
-const shared = (config: BridgeConfig): BridgeConfig => ({
-  ...config,
-  stores: { ...config.stores, dlq: { type: "test", reach: "cluster", options: {} } },
-});
 
 /** A store as one of its instances sees it, whose word on jobs may be cut off, or all of it. */
 function seen(dlq: DlqStore): { readonly store: DlqStore; isCut: boolean; isGone: boolean } {
