@@ -42,6 +42,8 @@ describeDlqParts("dynamodb", {
       "its index by category knows no route but that of the head: a query of the route finds it",
   },
   rewriteHead: (store, id, change) => rewritten(store, { id, attribute: "head" }, change),
+  moveInTime: (store, id, failedAt) =>
+    rewritten(store, { id, attribute: "order_key" }, () => `${String(failedAt).padStart(16, "0")}/${id}`),
   rewriteJob: (store, id, change) => rewritten(store, { id: `job/${id}`, attribute: "document" }, change),
   many: times(500, 10_000),
   courses: times(4, 60),

@@ -19,6 +19,10 @@ describeDlqParts("file", {
       const { head } = db.prepare("SELECT head FROM dead_letter WHERE id = ?").get(id) as { readonly head: string };
       db.prepare("UPDATE dead_letter SET head = ? WHERE id = ?").run(change(head), id);
     }),
+  moveInTime: (store, id, failedAt) =>
+    changedCopyOf(store, (db) => {
+      db.prepare("UPDATE dead_letter SET failed_at = ? WHERE id = ?").run(failedAt, id);
+    }),
   rewriteJob: (store, id, change) =>
     changedCopyOf(store, (db) => {
       const select = db.prepare("SELECT document FROM dead_letter_job WHERE id = ?");

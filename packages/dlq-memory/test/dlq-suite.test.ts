@@ -18,6 +18,8 @@ describeDlqParts("memory", {
     "pages: an entry whose head says another route, or nothing, is found where it is told to be": UNCHANGED,
     "pages: an entry whose head says another time, error or binding is found where it is told to be": UNCHANGED,
     "marks: marks survive an abrupt end": FORGETS,
+    "pages: an entry that somebody has moved into the future is found there: it is in no set up to now, and in what comes after":
+      UNCHANGED,
     "jobs: a job whose document somebody has cut off, emptied or replaced is handed out, and holds up no other":
       UNCHANGED,
     "jobs: a job survives an abrupt end": FORGETS,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { DeadLetterHead, DeadLetterQuery } from "@bridge/ports";
+import type { DeadLetterHead, DeadLetterQuery, DlqStore } from "@bridge/ports";
 import { adminOf, putAll } from "./check.ts";
 import { at, deadLetters } from "./dead-letters.ts";
 import type { DlqPartCheck } from "./dlq-parts-subject.ts";
-import { facetsOf, marksOf, walk } from "./parts.ts";
+import { facetsOf, marksOf, pageOf, walk } from "./parts.ts";
 
 type Fields = { readonly [Field in keyof DeadLetterHead]?: unknown };
 
@@ -27,7 +27,42 @@ export const CHANGED_HEAD_CHECKS = {
   ) => {
     for (const fields of OTHERS) await changed(fields)(subject, signal);
   },
+  "an entry that somebody has moved into the future is found there: it is in no set up to now, and in what comes after":
+    async (subject, signal) => {
+      const moveInTime = subject.moveInTime?.bind(subject);
+      assert.ok(moveInTime !== undefined, "the subject has no moveInTime: give one, or excuse the case");
+      let moved = await subject.open();
+      await putAll(moved, deadLetters(3), signal);
+      const now = Date.now();
+      for (const time of [now + 60_000, LATEST_DATE, Number.MAX_SAFE_INTEGER - 1])
+        moved = await futureOf(await moveInTime(moved, "e0001", time), { now, time }, signal);
+      await moved[Symbol.asyncDispose]();
+    },
 } satisfies Readonly<Record<string, DlqPartCheck>>;
+
+/** Of JavaScript. */
+const LATEST_DATE = 8_640_000_000_000_000;
+
+async function futureOf(
+  store: DlqStore,
+  { now, time }: { readonly now: number; readonly time: number },
+  signal: AbortSignal,
+): Promise<DlqStore> {
+  for (const order of ["oldest", "newest"] as const) {
+    const idsOf = async (query: DeadLetterQuery): Promise<readonly string[]> =>
+      (await walk(store, query, { order, limit: 1 }, signal)).map(({ id }) => id).toSorted();
+    for (const query of [{ routeId: "route-1" }, { category: "permanent" }, {}] as const) {
+      const others = Object.keys(query).length === 0 ? ["e0000", "e0002"] : [];
+      assert.deepEqual(await idsOf({ ...query, before: now }), others);
+      assert.deepEqual(await idsOf({ ...query, since: now }), ["e0001"]);
+      assert.deepEqual(await idsOf(query), [...others, "e0001"].toSorted());
+    }
+  }
+  assert.equal((await facetsOf(store, { query: { before: now }, fresh: true }, signal)).total, 2);
+  const { entries } = await pageOf(store, { since: now }, {}, signal);
+  assert.deepEqual(entries.map(placeOf), [{ id: "e0001", failedAt: time }]);
+  return store;
+}
 
 /** Whoever works through a list takes each entry as it is told, finds it by that, goes on behind it, and deletes it. */
 function changed(fields: Fields): DlqPartCheck {

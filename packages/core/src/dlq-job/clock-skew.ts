@@ -15,8 +15,8 @@ export interface AheadOptions {
 }
 
 /**
- * What failed later than the clock here says was written by an instance whose clock is ahead, and is in no plan and no export of this
- * one: a warning, when a short look finds such entries.
+ * What failed later than the clock here says was written by an instance whose clock is ahead, or moved there by somebody, and is in no
+ * plan and no export of this one: a warning, when a short look finds such entries, or cannot tell.
  */
 export async function failedAhead(
   { store, query, clock, missing }: AheadOptions,
@@ -29,8 +29,10 @@ export async function failedAhead(
   const ahead = { ...query, since: Math.max(query.since ?? 0, since) };
   const page = await orAborted(store.page(ahead, PAGE, bounded), bounded).catch(() => undefined);
   signal.throwIfAborted();
-  const count = page?.entries.length ?? 0;
+  if (page === undefined)
+    return `whether entries failed later than the clock of this instance says could not be looked at in time: such ones are not in the ${missing}`;
+  const count = page.entries.length;
   if (count === 0) return undefined;
-  const most = page?.next === undefined ? `${count}` : `${count} or more`;
+  const most = page.next === undefined ? `${count}` : `${count} or more`;
   return `${most} failed later than the clock of this instance says: clocks differ, and these are not in the ${missing}`;
 }

@@ -34,6 +34,12 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
     reopen: () => openDlq(schema.connection),
     second: () => openDlq(schema.connection),
     rewriteHead: (store, id, change) => rewritten(store, { table: "dead_letters", column: "head", id }, change),
+    async moveInTime(store, id, failedAt) {
+      await schema.rows(
+        `UPDATE ${schema.connection.schema}.dead_letters SET failed_at = ${failedAt} WHERE id = '${id}'`,
+      );
+      return store;
+    },
     rewriteJob: (store, id, change) => rewritten(store, { table: "dead_letter_jobs", column: "document", id }, change),
     many: times(2_000, 10_000),
     courses: times(4, 60),
