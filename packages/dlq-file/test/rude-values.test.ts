@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type DeadLetterHead, type DlqStore, type StoredJob } from "@bridge/ports";
 import { isSpoiled } from "@bridge/ports/internal";
+import { putRudeValues, RUDE_VALUES } from "@bridge/tooling/rude-columns";
 import { expect, test } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
 import { changedCopyOf, openScratchDlq, type ScratchDlq } from "./support/scratch-dlq.ts";
@@ -8,23 +9,6 @@ import { changedCopyOf, openScratchDlq, type ScratchDlq } from "./support/scratc
 const { signal } = new AbortController();
 const FAILED_AT = 1_767_225_600_000;
 const UNTIL = 4_102_444_800_000;
-
-/** What somebody may put into any column. */
-const VALUES = [
-  "9000000000000000000",
-  "-9000000000000000000",
-  "1e300",
-  "9e999",
-  "-9e999",
-  "2.5",
-  "-1",
-  "0",
-  "''",
-  "'text'",
-  "x''",
-  "x'6162ff'",
-  "NULL",
-];
 
 const ENTRY = [
   "number",
@@ -43,18 +27,11 @@ const ENTRY = [
   "payload",
 ];
 
-const IDS = ["a", ...VALUES.map((_, n) => `b${n}`), "c"];
+const IDS = ["a", ...RUDE_VALUES.map((_, n) => `b${n}`), "c"];
 const MANY = IDS.length;
 
-/** Puts each of them into the column of a row of its own, as far as the table takes it. */
 function putAll(db: DatabaseSync, table: string, column: string): void {
-  for (const [n, value] of VALUES.entries()) {
-    try {
-      db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE id = 'b${n}'`);
-    } catch {
-      // Of two that are to be the same only the first is; and none is NULL where the table does not take that.
-    }
-  }
+  putRudeValues(db, { table, column, rowOf: (nth) => `id = 'b${nth}'` });
 }
 
 async function filled(): Promise<ScratchDlq> {

@@ -1,28 +1,13 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { OutboxRecord, OutboxStore } from "@bridge/ports";
+import { putRudeValues, RUDE_VALUES } from "@bridge/tooling/rude-columns";
 import { expect, test } from "vitest";
 import { end, outboxRecord, ROUTE } from "./support/records.ts";
 import { openScratchOutbox, survivorOf } from "./support/scratch-outbox.ts";
 
 const { signal } = new AbortController();
 
-/** What somebody may put into any column. */
-const VALUES = [
-  "9000000000000000000",
-  "-9000000000000000000",
-  "1e300",
-  "9e999",
-  "2.5",
-  "-1",
-  "0",
-  "''",
-  "'text'",
-  "x''",
-  "x'6162ff'",
-  "CAST(x'07070707070707070707' AS TEXT)",
-  "NULL",
-];
 const RECORD = [
   "number",
   "lane",
@@ -39,7 +24,7 @@ const RECORD = [
   "finished_at",
 ];
 const CONTENT = ["number", "address", "envelope", "received", "payload", "received_payload", "seal"];
-const RECORDS = ["first", ...VALUES.map((_, n) => `r${n}`), "last"].map((id) => outboxRecord(id));
+const RECORDS = ["first", ...RUDE_VALUES.map((_, n) => `r${n}`), "last"].map((id) => outboxRecord(id));
 
 /** An outbox in which each of them was put into the column of a record of its own, as far as the table takes it. */
 async function changed(table: string, column: string): Promise<OutboxStore> {
@@ -47,13 +32,7 @@ async function changed(table: string, column: string): Promise<OutboxStore> {
   await store.persist(RECORDS, signal);
   return survivorOf(store, {}, (path) => {
     const db = new DatabaseSync(path);
-    for (const [n, value] of VALUES.entries()) {
-      try {
-        db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE number = ${n + 2}`);
-      } catch {
-        // Of two that are to be the same only the first is; and none is NULL where the table does not take that.
-      }
-    }
+    putRudeValues(db, { table, column, rowOf: (nth) => `number = ${nth + 2}` });
     db.close();
     rmSync(`${path}-mark`, { force: true });
   });

@@ -1,0 +1,37 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** What somebody may put into any column of an SQLite file. */
+export const RUDE_VALUES = [
+  "9000000000000000000",
+  "-9000000000000000000",
+  "1e300",
+  "9e999",
+  "-9e999",
+  "2.5",
+  "-1",
+  "0",
+  "''",
+  "'text'",
+  "x''",
+  "x'6162ff'",
+  "CAST(x'07070707070707070707' AS TEXT)",
+  "NULL",
+] as const;
+
+/** Puts each of them into the column of a row of its own, as far as the table takes it. `rowOf`: which row the nth goes into. */
+export function putRudeValues(
+  db: DatabaseSync,
+  {
+    table,
+    column,
+    rowOf,
+  }: { readonly table: string; readonly column: string; readonly rowOf: (nth: number) => string },
+): void {
+  for (const [nth, value] of RUDE_VALUES.entries()) {
+    try {
+      db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${rowOf(nth)}`);
+    } catch {
+      // Of two that are to be the same only the first is; and none is NULL where the table does not take that.
+    }
+  }
+}
