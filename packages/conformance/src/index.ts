@@ -21,6 +21,7 @@ export { type DlqPartCaseName, dlqPartCases } from "./dlq/dlq-part-cases.ts";
 export { type DlqPart, type DlqPartsSubject } from "./dlq/dlq-parts-subject.ts";
 export { type DlqStoreCaseName, dlqStoreCases } from "./dlq/dlq-store-cases.ts";
 export { type DlqStoreSubject } from "./dlq/dlq-store-subject.ts";
+export { type QueriesOf, workThrough } from "./dlq/work-through.ts";
 export { HandClock } from "./harness/hand-clock.ts";
 export { patientClock } from "./harness/patient-clock.ts";
 export { SuiteClock } from "./harness/suite-clock.ts";

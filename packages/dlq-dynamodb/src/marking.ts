@@ -51,12 +51,13 @@ async function remark(
       TableName: tableName,
       Key: { id: { S: id } },
       UpdateExpression: `SET marked_by = :writers${marks === null ? " REMOVE marks" : ", marks = :marks"}`,
-      ConditionExpression: `${IS_ENTRY} AND ${before === undefined ? "attribute_not_exists(marked_by)" : "marked_by = :before"}`,
+      ConditionExpression: `${IS_ENTRY} AND ${before === undefined ? "NOT attribute_type(marked_by, :text)" : "marked_by = :before"}`,
       ExpressionAttributeValues: {
         ":writers": { S: [token, ...writersOf(item)].slice(0, REMEMBERED).join(" ") },
         ":from": { S: atOrAfter(visibleFrom()) },
         ...(marks !== null && { ":marks": { S: marks } }),
-        ...(before !== undefined && { ":before": { S: before } }),
+        // What is no text there nobody has written, and it says nothing.
+        ...(before === undefined ? { ":text": { S: "S" } } : { ":before": { S: before } }),
       },
     });
     const result = await client.sendIf(command, signal);

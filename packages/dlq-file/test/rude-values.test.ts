@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type DeadLetterHead, type DlqStore, type StoredJob } from "@bridge/ports";
-import { isSpoiled } from "@bridge/ports/internal";
+import { workThrough } from "@bridge/conformance";
+import type { StoredJob } from "@bridge/ports";
 import { putRudeValues, RUDE_VALUES } from "@bridge/tooling/rude-columns";
 import { expect, test } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
@@ -41,48 +41,14 @@ async function filled(): Promise<ScratchDlq> {
   return store;
 }
 
-async function walk(store: DlqStore, order: "oldest" | "newest"): Promise<readonly DeadLetterHead[]> {
-  const heads: DeadLetterHead[] = [];
-  let after: DeadLetterHead | undefined | Parameters<NonNullable<DlqStore["page"]>>[1]["after"];
-  do {
-    const page = await store.page?.({}, { limit: 1, budget: 100, order, after }, signal);
-    heads.push(...(page?.entries ?? []));
-    after = page?.next;
-  } while (after !== undefined && heads.length < 2 * MANY);
-  return heads;
-}
-
-/** All that an operator does with the three, down to their deletion. */
+/** All that an operator does with them, down to their deletion. */
 async function work(store: ScratchDlq): Promise<void> {
   expect(store.health?.().setAside).toEqual([]);
-  const listed = await store.list({}, { limit: 99, offset: 0 }, signal);
-  const ids = listed.map(({ id }) => id);
-  expect(new Set(ids).size).toBe(MANY);
-  for (const text of listed.flatMap((head) => [head.id, head.routeId, head.bindingId, head.category, head.fingerprint]))
-    expect(typeof text).toBe("string");
-  for (const { failedAt } of listed) expect(Number.isFinite(failedAt)).toBe(true);
-  for (const order of ["oldest", "newest"] as const)
-    expect((await walk(store, order)).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-  const by = ["routeId", "bindingId", "category", "errorCode", "fingerprint"] as const;
-  for (const since of [undefined, -1e12])
-    expect(await store.facets?.({ query: { since }, by, maxGroups: 99, buckets: 5 }, signal)).toMatchObject({
-      total: MANY,
-    });
-  for (const { id, routeId, category, fingerprint } of listed) {
-    for (const query of [{ routeId }, { category }, { fingerprint }, { routeId, category }]) {
-      const { entries = [] } = (await store.page?.(query, { limit: 99, budget: 99, order: "oldest" }, signal)) ?? {};
-      expect(entries.map((head) => head.id)).toContain(id);
-    }
-    const got = await store.get(id, signal).catch((error: unknown) => error);
-    if (!isSpoiled(got)) expect(got).toMatchObject({ id, envelope: { payload: expect.any(Uint8Array) as Uint8Array } });
-  }
-  expect(await store.marks?.mark(new Map(ids.map((id) => [id, { assignee: "alice" }])), signal)).toEqual(new Set(ids));
-  expect(await store.admin.trash?.move(ids, "job", UNTIL, signal)).toEqual(new Set(ids));
-  expect(await store.count(99, signal)).toBe(0);
-  expect(await store.admin.trash?.restore("job", 99, signal)).toEqual({ restored: MANY, present: 0 });
+  const early = { query: { since: -1e12 }, by: ["routeId"], maxGroups: 99, buckets: 5 } as const;
+  expect(await store.facets?.(early, signal)).toMatchObject({ total: MANY });
+  await workThrough(store, { count: MANY }, signal);
   await store.put(deadLetter("d", { failedAt: FAILED_AT }), signal);
-  expect(await store.admin.delete(ids.slice(0, 2), signal)).toEqual(new Set(ids.slice(0, 2)));
-  expect(await store.admin.deleteWhere?.({}, undefined, signal)).toBe(MANY - 1);
+  expect(await store.admin.deleteWhere?.({}, undefined, signal)).toBe(1);
   expect(store.health?.().spoiled).toBeUndefined();
 }
 
