@@ -148,6 +148,7 @@ describe("the document as people wrote it", () => {
       ["- a", "the document is a list"],
       ["bridge: {id: '${file:/etc/shadow}'}", "/etc/shadow"],
       ["bridge: {id: plant-7}\nconfig: {references: {allow: ['**']}}", "config: changes in the document itself"],
+      [`bridge: {id: plant-7}\nroutes: [${"1, ".repeat(10_001)}]`, "routes: would be 10001"],
       [`bridge: {id: ${"x".repeat(2 * 1024 * 1024)}}`, "would have more than"],
     ] as const)
       await expect(replace(text)).rejects.toThrow(why);

@@ -7,6 +7,7 @@ import { REDACTED } from "@bridge/config";
 import { HttpError } from "@bridge/http-kit";
 import { type DeadLetter, type Envelope, isReserved, type MessageHeaders, newHeaders, RESERVED } from "@bridge/ports";
 import * as v from "valibot";
+import { list } from "./bounded-list.ts";
 import { LIMITS } from "./limits.ts";
 import { sizeOfHeaders, withinHeaderLimits } from "./header-limits.ts";
 import { base64, prose, stringMap, text } from "./values.ts";
@@ -18,9 +19,11 @@ const CONTENT_TYPE = "content-type";
 const REDACTED_BYTES = Buffer.from(REDACTED);
 
 const headerNames = v.pipe(
-  v.array(text("The name of a header.", INGRESS_LIMITS.headerSize), "expected a list of names"),
+  list(text("The name of a header.", INGRESS_LIMITS.headerSize), INGRESS_LIMITS.headers, {
+    expected: "expected a list of names",
+    tooMany: `has more than ${INGRESS_LIMITS.headers} names`,
+  }),
   v.description(`Headers that are left out; \`${ORDERING_KEY}\`: the message has no ordering key.`),
-  v.maxLength(INGRESS_LIMITS.headers, `has more than ${INGRESS_LIMITS.headers} names`),
   v.check((names) => !names.some(isReserved), "names of the bridge's own headers cannot be given"),
 );
 

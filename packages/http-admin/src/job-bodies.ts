@@ -1,6 +1,7 @@
 /** What callers send about jobs. @module */
 import type { JobOrder, SettingsChange } from "@bridge/core";
 import * as v from "valibot";
+import { list } from "./bounded-list.ts";
 import { queryFromWire } from "./dlq-filter.ts";
 import { filterBody } from "./dlq-filter-body.ts";
 import { LIMITS } from "./limits.ts";
@@ -35,11 +36,10 @@ function integerBetween(min: number, max: number, description: string) {
 }
 
 const ramp = v.pipe(
-  v.array(v.number(RAMP_MESSAGE), RAMP_MESSAGE),
+  list(v.number(RAMP_MESSAGE), MAX_STEPS, { expected: RAMP_MESSAGE, tooMany: `has more than ${MAX_STEPS} steps` }),
   v.description(
     "Sizes of the first steps, ascending; after the last comes the rest. The failures of a step are judged by themselves, whatever `min_attempts` says.",
   ),
-  v.maxLength(MAX_STEPS, `has more than ${MAX_STEPS} steps`),
   v.check(
     (sizes) => sizes.every((size, nth) => Number.isSafeInteger(size) && size > (sizes[nth - 1] ?? 0)),
     RAMP_MESSAGE,

@@ -5,6 +5,7 @@ import { showable } from "@bridge/http-kit";
 import { ERROR_CLASSES } from "@bridge/ports";
 import { duration, type DurationBounds } from "@bridge/ports/options";
 import * as v from "valibot";
+import { list } from "./bounded-list.ts";
 import { LIMITS } from "./limits.ts";
 import { parseRfc3339 } from "./rfc3339.ts";
 
@@ -160,10 +161,9 @@ export function ids(of: string, max: number) {
     v.maxLength(LIMITS.idLength, `has more than ${LIMITS.idLength} characters`),
   );
   return v.pipe(
-    v.array(id, "expected a list of ids"),
+    list(id, max, { expected: "expected a list of ids", tooMany: `has more than ${max} ids` }),
     v.description(`Ids of ${of}; one that is given twice counts once.`),
     v.minLength(1, "must not be empty"),
-    v.maxLength(max, `has more than ${max} ids`),
   );
 }
 

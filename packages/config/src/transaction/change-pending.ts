@@ -6,6 +6,7 @@ import type { Written } from "./document-texts.ts";
 import { newReferences } from "./new-references.ts";
 import { beingCommitted, type OpenTransaction, type Transaction } from "./open-transaction.ts";
 import { OverlayError } from "./overlay-error.ts";
+import { tooManyParts } from "./too-many-parts.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 
 /** What a transaction is to become, asked again when another change was quicker; `whole` when all of it was sent. */
@@ -34,6 +35,9 @@ export async function changePending(
   const { id, base, pending: before, former } = transaction;
   const { pending, whole } = await change(transaction);
   const { document } = pending;
+  // Before all that looks at each part.
+  const beyond = tooManyParts(base.document, document);
+  if (beyond.length > 0) throw new OverlayError(beyond);
   const slices = documents.slices();
   const references = await slices.run(newReferences(base.document, document, former?.document), signal);
   const faults = [...references, ...ownConfig(base.document, document)];

@@ -7,11 +7,15 @@ import { holdsReference } from "../references.ts";
 import { REDACTED } from "../redacted.ts";
 import { isPluginOptions } from "../schema/plugin-options.ts";
 
+/** After so many nothing more is looked at: an overlay of 1 MB has room for a hundred thousand. */
+const MAX_FAULTS = 100;
+
 /** What an overlay has that no configuration has: unknown fields, values of a wrong type, null (spec 4.9.1). */
 export function* overlayFaults(schema: GenericSchema, overlay: unknown): Steps<readonly Problem[]> {
   const found: Problem[] = [];
   for (const problem of faults(variantsOf(schema), overlay, [])) {
     if (problem !== undefined) found.push(problem);
+    if (found.length === MAX_FAULTS) break;
     yield;
   }
   return found;
