@@ -118,17 +118,25 @@ export class BridgeAccess {
     work: (signal: AbortSignal) => Promise<Result>,
     ms: number = Math.min(LIMITS.lookTimeoutMs, this.operationTimeoutMs),
   ): Promise<Result> {
-    const late = (): HttpError => {
-      const supervisor = this.#supervisor();
-      const store = into === "DLQ" ? supervisor?.dlq() : supervisor?.outbox();
-      const why = store?.health?.().fault ?? "look at deep health, and try again";
-      return new HttpError(503, `the ${into} store did not answer in ${ms / 1_000} s: ${why}`);
-    };
+    const late = (): HttpError => this.#silent(into, `the ${into} store did not answer in ${ms / 1_000} s`);
     try {
       return await this.#within(ms, late, work);
     } catch (error) {
-      throw storeAway(error) ?? error;
+      throw this.away(into, error) ?? error;
     }
+  }
+
+  /** 503 with why a store cannot be used at the moment, when that is what `error` says. */
+  away(into: "DLQ" | "outbox", error: unknown): HttpError | undefined {
+    const told = storeAway(error);
+    // What the engine says at its own bound, which knows no more.
+    return told?.message === `the ${into} store did not answer` ? this.#silent(into, told.message) : told;
+  }
+
+  #silent(into: "DLQ" | "outbox", what: string): HttpError {
+    const supervisor = this.#supervisor();
+    const store = into === "DLQ" ? supervisor?.dlq() : supervisor?.outbox();
+    return new HttpError(503, `${what}: ${store?.health?.().fault ?? "look at deep health, and try again"}`);
   }
 
   /**

@@ -4,7 +4,7 @@ import { HttpError } from "@bridge/http-kit";
 import type { DeadLetter } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
-import { type BridgeAccess, storeAway } from "./bridge-access.ts";
+import type { BridgeAccess } from "./bridge-access.ts";
 import { changedParts, edited, type Edit, editBody, isEdit, payloadFacts } from "./dlq-edit.ts";
 import { explain, REASONS } from "./not-delivered.ts";
 import { notDelivered, notRedriven, redrivenEntry } from "./schemas.ts";
@@ -69,7 +69,7 @@ export function dlqRedriveEntryEndpoint(
       result = await bridge.running.redriveEntry(id, { edit, replayTimeoutMs }, limit.signal);
     } catch (thrown) {
       // What the engine does not say itself is the store's: the entry could not be read, and nothing has begun.
-      throw paused(thrown) ?? storeAway(thrown) ?? thrown;
+      throw paused(thrown) ?? bridge.away("DLQ", thrown) ?? thrown;
     }
     if (result.kind === "not_delivered") return notDeliveredReply(result.result, detail());
     if (result.kind !== "redriven") throw refusalOf(result, detail());
