@@ -104,7 +104,7 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
         },
       },
     }).handle(async ({ body }) => {
-      using limit = deadline(bridge.clock, LIMITS.redriveTimeoutMs, new Error("the records were not moved in time"));
+      using limit = deadline(bridge.clock, LIMITS.lookTimeoutMs, new Error("the records were not moved in time"));
       const requested = new Set(body.ids).size;
       const result = await bridge.supervisor.deadLetterRecords(body.ids, limit.signal);
       const failed = result.errors.length;

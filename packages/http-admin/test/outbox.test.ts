@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { startAdmin } from "./admin.ts";
+import type { Supervisor } from "@bridge/core";
+import { type Clock, systemClock } from "@bridge/ports";
+import { instead, startAdmin } from "./admin.ts";
 import { stuck } from "./stuck.ts";
 
 describe("the outbox", () => {
@@ -140,6 +142,31 @@ describe("the outbox", () => {
     });
     expect(await admin.call("POST", "/outbox/dead-letter", { ids: ["lost"] })).toMatchObject({ status: 200 });
     expect(await admin.call("GET", "/dlq/messages")).toMatchObject({ body: { messages: [{ binding_id: "removed" }] } });
+  });
+
+  it("begins to move records for 20 s, as a store is looked into, and says of the others that they were not attempted", async () => {
+    const bounds: number[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      after: (ms, fire) => {
+        bounds.push(ms);
+        return systemClock.after(1, fire);
+      },
+    };
+    const moving: Supervisor["deadLetterRecords"] = (ids, signal) =>
+      new Promise((resolve) =>
+        signal?.addEventListener("abort", () =>
+          resolve({ moved: 0, errors: ids.map((id) => ({ id, error: "not attempted" })) }),
+        ),
+      );
+    const seenAs = instead("deadLetterRecords", moving);
+    await using admin = await startAdmin({ outbox: true, clock, seenAs });
+    expect(await admin.call("POST", "/outbox/dead-letter", { ids: ["a"] })).toMatchObject({
+      status: 207,
+      body: { moved: 0, errors: [{ id: "a", error: "not attempted" }] },
+    });
+    expect(bounds).toContain(20_000);
+    expect(Math.max(...bounds)).toBe(20_000);
   });
 
   it("is answered with 404 when none is configured, and with 400 for bad ids", async () => {
