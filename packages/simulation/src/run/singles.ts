@@ -39,12 +39,13 @@ export class Singles {
     const [id] = this.#nth(nth) ?? [];
     if (id === undefined) return;
     instance?.asked(() => {
-      const { dlq, trace, time } = this.#world;
+      const { dlq, otherDlq, trace, time } = this.#world;
       const { supervisor, owner, name } = instance;
       const patience = new AbortController();
       time.reach(owner, time.now + PATIENCE_MS, () => patience.abort(new Error("no patience")));
       trace.add(`an operator deletes ${id} at ${name}`);
-      dlq.unwanted.add(id);
+      // He does not know which store the instance has open.
+      for (const store of [dlq, otherDlq]) store.unwanted.add(id);
       supervisor
         .dlq()
         ?.admin?.delete([id], patience.signal)
