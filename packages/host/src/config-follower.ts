@@ -13,7 +13,7 @@ export interface ConfigFollowerOptions extends Seams {
   readonly source: ConfigSource;
   readonly supervisor: Pick<Supervisor, "apply" | "view">;
   /** Whose commits bring configurations into force, too. */
-  readonly transactions: Pick<ConfigTransactions, "underWay" | "triesOver">;
+  readonly transactions: Pick<ConfigTransactions, "underWay" | "triesOver" | "followed">;
   /** Throws when a process that starts with this block would have no keys. */
   readonly keys: (http: HttpSection | undefined) => unknown;
   /** Told the version of each configuration that it has brought into force. */
@@ -143,7 +143,7 @@ export class ConfigFollower {
   }
 
   async #apply(judged: Judged): Promise<void> {
-    const { supervisor, keys, clock, logger } = this.#options;
+    const { supervisor, transactions, keys, clock, logger } = this.#options;
     if (!judged.ok) {
       this.#refused(judged);
       return;
@@ -159,6 +159,7 @@ export class ConfigFollower {
       this.#reloads[outcome]++;
       this.#lastReloadAt = clock.now();
       this.#lastError = undefined;
+      transactions.followed();
       this.#unapplied = undefined;
       this.#pause.abort();
       this.#options.onApplied?.(judged.config.configVersion);

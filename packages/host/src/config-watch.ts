@@ -10,14 +10,12 @@ export function configWatchOf(
   return { ...withNotApplied(follower.facts(), transactions), probation: transactions.confirmable() };
 }
 
-/** What a commit has left behind counts until the source is followed again; what is taken back until it is stored again. */
+/** What is taken back counts until it is stored again; what a commit has left behind until what is stored runs. */
 function withNotApplied(
   facts: ConfigWatch,
   transactions: Pick<ConfigTransactions, "notApplied" | "withdrawn">,
 ): ConfigWatch {
   const withdrawn = transactions.withdrawn();
   if (withdrawn !== undefined) return { ...facts, lastError: withdrawn };
-  const left = transactions.notApplied();
-  if (left === undefined || (facts.lastReloadAt ?? 0) > left.since) return facts;
-  return { ...facts, lastError: facts.lastError ?? left.error };
+  return { ...facts, lastError: facts.lastError ?? transactions.notApplied()?.error };
 }

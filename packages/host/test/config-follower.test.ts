@@ -45,7 +45,7 @@ async function follow(apply: Apply, empty = false, looked: () => Promise<void> =
   const follower = new ConfigFollower({
     source,
     supervisor: { apply: (config) => apply(config), view: () => ({ ...supervisor.view(), empty }) },
-    transactions: { underWay: undefined, triesOver: () => false },
+    transactions: { underWay: undefined, triesOver: () => false, followed: () => {} },
     keys: () => {},
     clock: {
       ...systemClock,

@@ -1,4 +1,4 @@
-import { type BridgeConfig, createRegistry } from "@bridge/config";
+import { type BridgeConfig, createRegistry, type NotApplied } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { createSupervisor } from "@bridge/core";
 import { BridgeError, type ConfigStore, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigFollower } from "../src/config-follower.ts";
 import { storeOrigin } from "../src/config-origin.ts";
 import { ConfigSource } from "../src/config-source.ts";
+import { configWatchOf } from "../src/config-watch.ts";
 import { tellUnconfirmed } from "../src/unconfirmed-commit.ts";
 
 const NEVER = new AbortController().signal;
@@ -25,11 +26,16 @@ async function follow(store: ConfigStore, underWay: () => Promise<unknown> | und
     applied.push(configVersion);
     return "applied" as const;
   };
+  let left: NotApplied | undefined;
   const transactions = {
     get underWay() {
       return underWay();
     },
     triesOver: () => false,
+    followed: () => void (left = undefined),
+    notApplied: () => left,
+    confirmable: () => undefined,
+    withdrawn: () => undefined,
   };
   const clock = { ...systemClock, delay: (_: number, signal: AbortSignal) => systemClock.delay(1, signal) };
   const view = () => supervisor.view();
@@ -41,7 +47,9 @@ async function follow(store: ConfigStore, underWay: () => Promise<unknown> | und
     const { watch, rollout } = follower.stop();
     await Promise.all([watch, rollout]);
   });
-  return { follower, applied };
+  /** As of a commit of this instance that was overtaken by what could not be applied. */
+  const leave = (one: NotApplied): void => void (left = one);
+  return { follower, applied, leave, lastError: () => configWatchOf(follower, transactions).lastError };
 }
 
 describe("an instance that follows a document which others share", () => {
@@ -75,6 +83,21 @@ describe("an instance that follows a document which others share", () => {
     commit.resolve();
     await expect.poll(() => applied.at(-1)).toBe(3);
     expect(applied).not.toContain(2);
+  });
+
+  test("tells what its commit has left stored until it brings that, or a newer one, into force", async () => {
+    const held = new MemoryDocument(documentOf(1));
+    const { follower, leave, lastError } = await follow(openMemoryConfig(held));
+    leave({ version: 2, error: "version 2 is stored and does not run" });
+    held.replace({ nonsense: true });
+    await expect.poll(() => follower.reloads().refused).toBe(1);
+    await expect.poll(lastError).toContain("nonsense");
+    held.replace(documentOf(3));
+    await expect.poll(lastError).toBeUndefined();
+    leave({ version: 3, error: "version 3 is stored and does not run" });
+    expect(lastError()).toBe("version 3 is stored and does not run");
+    follower.reload();
+    await expect.poll(lastError).toBeUndefined();
   });
 
   test("asks again when it cannot ask whether what it was told is still stored, and says so meanwhile", async () => {

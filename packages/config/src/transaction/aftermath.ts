@@ -22,10 +22,15 @@ export class Aftermath {
     this.#leftBehind = leftBehindBy(takenBack);
   }
 
-  ofCommit({ result, differs }: PendingOutcome & { readonly begun: true }, now: number): void {
+  ofCommit({ result, differs }: PendingOutcome & { readonly begun: true }): void {
     if (result.status === "committed_not_applied" && differs)
-      this.#notApplied = { version: result.version, error: result.error, since: now };
-    else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
+      this.#notApplied = { version: result.version, error: result.error };
+    else if (result.status === "committed" || result.status === "committed_applying") this.storedRuns();
     if (["committed", "committed_applying", "probation"].includes(result.status)) this.#leftBehind = undefined;
+  }
+
+  /** What is stored has come into force, whoever brought it there. */
+  storedRuns(): void {
+    this.#notApplied = undefined;
   }
 }

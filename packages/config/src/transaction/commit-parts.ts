@@ -21,6 +21,8 @@ export interface CommitParts {
   readonly history: CommitHistory;
   readonly applier: ConfigApplier | undefined;
   readonly applyTimeoutMs: number;
+  /** What is stored has come into force otherwise than by being committed. */
+  readonly onStoredRuns: () => void;
   readonly check: (document: StoredConfig["document"]) => Promise<CheckedDocument>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -172,6 +174,7 @@ export async function applyAgain({ version, document }: StoredConfig, parts: Com
   if (!checked.ok) return "it is not valid here";
   try {
     await applied({ ...checked.config, configVersion: version }, parts);
+    parts.onStoredRuns();
     return undefined;
   } catch (error) {
     return tellerOf(checked)(error);

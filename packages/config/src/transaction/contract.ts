@@ -111,8 +111,6 @@ export interface NotApplied {
   /** Of the stored configuration. */
   readonly version: number;
   readonly error: string;
-  /** Epoch milliseconds. */
-  readonly since: number;
 }
 
 /** One transaction at a time; it ends by a commit, by a rollback, or by its time to live. */
@@ -194,6 +192,8 @@ export interface ConfigTransactions {
   outcomes(): Readonly<Record<TransactionOutcome, number>>;
   /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */
   notApplied(): NotApplied | undefined;
+  /** Whoever follows what is stored has brought it into force. */
+  followed(): void;
   /** A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile. */
   readonly underWay: Promise<unknown> | undefined;
 }

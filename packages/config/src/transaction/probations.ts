@@ -23,6 +23,8 @@ export interface ProbationsOptions extends ProbationParts {
   /** Nobody else brings a configuration into force meanwhile. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly onReverted: (reverted: Reverted) => void;
+  /** What was on probation is stored, and there to stay. */
+  readonly onConfirmed: () => void;
 }
 
 const NOT_CONFIRMED: Reversal = { why: "not_confirmed" };
@@ -204,6 +206,7 @@ export class Probations {
     this.#open?.timer[Symbol.dispose]();
     this.#open = undefined;
     this.#ended.closed(version, end);
+    if (end === "committed") this.#options.onConfirmed();
   }
 }
 

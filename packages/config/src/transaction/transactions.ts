@@ -77,6 +77,7 @@ class Transactions implements ConfigTransactions {
       exclusively: (work) => this.#alone(work),
       onReverted: (reverted) => options.onReverted?.(reverted),
       onNotInForce: () => options.onNotInForce?.(),
+      onConfirmed: () => this.#aftermath.storedRuns(),
     });
     if (options.settled !== undefined) this.#settle(options.settled);
   }
@@ -269,6 +270,10 @@ class Transactions implements ConfigTransactions {
     return this.#aftermath.notApplied;
   }
 
+  followed(): void {
+    this.#aftermath.storedRuns();
+  }
+
   async #commit(transaction: Transaction, actor: string, trial: CommitTrial | undefined): Promise<CommitResult> {
     const outcome = await commitPending(transaction, actor, trial, {
       documents: this.#documents,
@@ -276,7 +281,7 @@ class Transactions implements ConfigTransactions {
     });
     if (!outcome.begun) return outcome.result;
     if (outcome.onProbation !== undefined) this.#probations.begin(outcome.onProbation);
-    this.#aftermath.ofCommit(outcome, this.#options.clock.now());
+    this.#aftermath.ofCommit(outcome);
     return outcome.result;
   }
 
@@ -291,6 +296,7 @@ class Transactions implements ConfigTransactions {
       logger,
       instanceId: this.#instanceId,
       onNotInForce: () => onNotInForce?.(),
+      onStoredRuns: () => this.#aftermath.storedRuns(),
       check: (document) => this.#documents.check(document, NEVER),
     };
   }

@@ -101,6 +101,53 @@ const conflict = (reason: string): unknown => expect.objectContaining({ kind: "c
 const storedVersion = async ({ store }: ReturnType<typeof stage>["a"]): Promise<number | undefined> =>
   (await store.load(NEVER))?.version;
 
+type Staged = ReturnType<typeof stage>["a"];
+
+describe("what a commit has left stored and not running, as another hand was first, is told", () => {
+  const tried = async ({ commit }: Staged): Promise<void> =>
+    expect(await commit({ withinMs: 5 * MINUTE })).toMatchObject({ status: "probation", version: 10 });
+
+  it.each<readonly [until: string, brought: (a: Staged) => Promise<void>]>([
+    ["it comes into force as it is followed", async ({ transactions }) => transactions.followed()],
+    [
+      "another one is committed",
+      async ({ commit }) => expect(await commit()).toEqual({ status: "committed", version: 10 }),
+    ],
+    [
+      "one that was tried out over it is confirmed",
+      async (a) => {
+        await tried(a);
+        expect(a.transactions.notApplied()).toMatchObject({ version: 9 });
+        await a.transactions.confirm(10);
+      },
+    ],
+    [
+      "it comes into force as what was tried out over it is taken back",
+      async (a) => {
+        await tried(a);
+        expect(await a.transactions.revert(10, "no")).toEqual({ status: "rolled_back", version: 9 });
+        expect(a.runs()).toEqual([9, "info"]);
+      },
+    ],
+  ])("until %s", async (_, brought) => {
+    const { a, held } = stage();
+    const { staging } = a.store;
+    if (staging === undefined) throw new Error("the memory store stages documents");
+    const confirm = staging.confirm.bind(staging);
+    staging.confirm = (staged, signal) => {
+      held.replace({ ...goodDocument(), config_version: 9 });
+      a.facts.strands = true;
+      staging.confirm = confirm;
+      return confirm(staged, signal);
+    };
+    expect(await a.commit()).toMatchObject({ status: "committed_not_applied", version: 9 });
+    expect(a.transactions.notApplied()).toMatchObject({ version: 9 });
+    a.facts.strands = false;
+    await brought(a);
+    expect(a.transactions.notApplied()).toBeUndefined();
+  });
+});
+
 describe("a change that reverts itself", () => {
   it("operators 7: runs at once, and stays when it is confirmed", async () => {
     const { a, clock } = stage();
