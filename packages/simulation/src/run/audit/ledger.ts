@@ -13,6 +13,10 @@ export interface AtTarget {
   failed: number;
   /** Of these, what counts as an attempt: by process, or of all of them where the outbox has it. */
   readonly charged: Map<Owner | undefined, number>;
+  /** Its leg has ended with a proof of which the source has not been told yet. */
+  ended: boolean;
+  /** How often the source took it back after that: its next leg begins anew. */
+  endedUntold: number;
   /** Where the outbox has it. */
   record: "pending" | "done" | "dead" | undefined;
   /** It waits in a store that only a process knew that is dead. */
@@ -139,6 +143,8 @@ function untouched(): AtTarget {
     refusedForGood: 0,
     failed: 0,
     charged: new Map(),
+    ended: false,
+    endedUntold: 0,
     record: undefined,
     left: false,
     redriven: false,

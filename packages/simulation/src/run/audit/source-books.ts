@@ -36,7 +36,12 @@ export class SourceBooks {
   }
 
   handedBack(number: number): void {
-    this.#ledger.of(number).handedBack++;
+    const known = this.#ledger.of(number);
+    known.handedBack++;
+    for (const at of known.targets.values()) {
+      if (at.ended) at.endedUntold++;
+      at.ended = false;
+    }
   }
 
   forgotten(number: number): void {
@@ -74,6 +79,7 @@ export class SourceBooks {
     const known = this.#ledger.of(number);
     known.settled++;
     known.dropped = new Set();
+    for (const at of known.targets.values()) at.ended = false;
     const open = this.#allowances.openAt(number);
     if (open.length > 0)
       this.#ledger.violated(
