@@ -10,10 +10,19 @@ interface JobRow {
   readonly state: string;
   readonly created_at: number;
   readonly document: string;
+  readonly is_sound: boolean;
 }
 
 const WRITING = "writing a job";
 const COLUMNS = "id, revision, state, created_at, document";
+/** Beyond it JavaScript has no whole numbers. */
+const MOST = Number.MAX_SAFE_INTEGER;
+/** Somebody may have put there what is no revision, or has none after it: it is read as 0, so that the job can be written again. */
+const REVISION = `CASE WHEN revision BETWEEN 1 AND ${MOST - 1} THEN revision ELSE 0 END`;
+const CREATED_AT = `greatest(-${MOST}, least(${MOST}, created_at))`;
+const ROW = `
+  id, ${REVISION} AS revision, state, ${CREATED_AT} AS created_at, document,
+  revision = ${REVISION} AND created_at = ${CREATED_AT} AS is_sound`;
 
 /** Jobs in a table: of writers who race for a revision one is told that it has written, also when answers are lost. */
 export class PostgresJobs implements DlqJobs {
@@ -30,14 +39,14 @@ export class PostgresJobs implements DlqJobs {
   async get(id: string, signal: AbortSignal): Promise<StoredJob | undefined> {
     signal.throwIfAborted();
     if (!isPossible(id)) return undefined;
-    const text = `SELECT ${COLUMNS} FROM ${this.#jobs} WHERE id = $1`;
+    const text = `SELECT ${ROW} FROM ${this.#jobs} WHERE id = $1`;
     const { rows } = await this.#client.query<JobRow>({ what: "reading a job", text, values: [id] }, signal);
     return rows[0] && jobOf(rows[0]);
   }
 
   async list({ states, limit }: Parameters<DlqJobs["list"]>[0], signal: AbortSignal): Promise<readonly StoredJob[]> {
-    const text = `SELECT ${COLUMNS} FROM ${this.#jobs} WHERE $1::text[] IS NULL OR state = ANY($1)
-      ORDER BY created_at DESC, id DESC LIMIT $2`;
+    const text = `SELECT ${ROW} FROM ${this.#jobs} AS jobs WHERE $1::text[] IS NULL OR state = ANY($1)
+      ORDER BY jobs.created_at DESC, id DESC LIMIT $2`;
     const statement = { what: "listing jobs", text, values: [states ?? null, limit] };
     return (await this.#client.query<JobRow>(statement, signal)).rows.map(jobOf);
   }
@@ -47,7 +56,7 @@ export class PostgresJobs implements DlqJobs {
     const values = [id, revision, state, createdAt, document];
     if (expectedRevision === undefined) return this.#insert(values, signal);
     const queries = `picked AS MATERIALIZED (
-        SELECT id FROM ${this.#jobs} WHERE id = $1 AND revision = $6 FOR UPDATE
+        SELECT id FROM ${this.#jobs} WHERE id = $1 AND ${REVISION} = $6 FOR UPDATE
       ), changed AS (
         UPDATE ${this.#jobs} SET (revision, state, created_at, document) = ($2::bigint, $3, $4::bigint, $5)
          WHERE id IN (SELECT id FROM picked) RETURNING id
@@ -76,8 +85,7 @@ export class PostgresJobs implements DlqJobs {
   }
 }
 
-/** What JavaScript has no number for was not written: nobody could write the job by such a revision again, so it is only shown. */
-function jobOf({ id, revision, state, created_at: createdAt, document }: JobRow): StoredJob {
-  const isSound = [revision, createdAt].every(Number.isSafeInteger);
+/** One with a revision or a time that no job has is damaged. */
+function jobOf({ id, revision, state, created_at: createdAt, document, is_sound: isSound }: JobRow): StoredJob {
   return { id, revision, state, createdAt, document: isSound ? document : "" };
 }

@@ -81,20 +81,33 @@ describe.skipIf(noPostgres)("operators 1.5: jobs on PostgreSQL", () => {
 
   test.each(
     ["revision", "created_at"].flatMap((column) =>
-      ["9223372036854775807", "-9223372036854775808", "9007199254740993"].map((value) => [column, value]),
-    ),
-  )("a job whose %s somebody sets to %s is told to be damaged, and goes as others do", async (column, value) => {
-    for (const id of ["job-1", "job-2"]) await one.jobs.put({ ...JOB, id }, undefined, signal);
-    await schema.rows(`UPDATE ${jobs()} SET ${column} = ${value} WHERE id = 'job-1'`);
-    const listed = await one.jobs.list({ limit: 9 }, signal);
-    expect(new Map(listed.map(({ id, document }) => [id, document]))).toEqual(
-      new Map([
-        ["job-1", ""],
-        ["job-2", JOB.document],
+      ["9223372036854775807", "-9223372036854775808", "9007199254740993", "-9007199254740993"].map((value) => [
+        column,
+        value,
       ]),
-    );
-    expect(await one.jobs.get("job-1", signal)).toMatchObject({ state: "planned", document: "" });
-    await one.jobs.delete(["job-1"], signal);
-    expect(await one.jobs.put(JOB, undefined, signal)).toBe(true);
-  });
+    ),
+  )(
+    "a job whose %s somebody sets to %s is told to be damaged, in its place, and is written and goes as others do",
+    async (column, value) => {
+      for (const id of ["job-1", "job-2"]) await one.jobs.put({ ...JOB, id }, undefined, signal);
+      await schema.rows(`UPDATE ${jobs()} SET ${column} = ${value} WHERE id = 'job-1'`);
+      const listed = await one.jobs.list({ limit: 9 }, signal);
+      expect(new Map(listed.map(({ id, document }) => [id, document]))).toEqual(
+        new Map([
+          ["job-1", ""],
+          ["job-2", JOB.document],
+        ]),
+      );
+      const damaged = await one.jobs.get("job-1", signal);
+      expect(damaged).toMatchObject({ state: "planned", document: "" });
+      if (damaged === undefined) throw new Error("the job is not there");
+      const next = { ...damaged, revision: damaged.revision + 1, state: "undoing", document: "{}" };
+      expect(await one.jobs.put(next, damaged.revision, signal)).toBe(true);
+      expect(await other.jobs.put(next, damaged.revision, signal)).toBe(false);
+      expect(await one.jobs.get("job-1", signal)).toEqual(next);
+      expect(one.health?.().fault).toBeUndefined();
+      await one.jobs.delete(["job-1"], signal);
+      expect(await one.jobs.put(JOB, undefined, signal)).toBe(true);
+    },
+  );
 });
