@@ -2,6 +2,7 @@ import type { StoredJob } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { Job } from "./job.ts";
 import { isJob } from "./job-shape.ts";
+import { planHash } from "./plan-hash.ts";
 
 /** Of the document. A later one is a newer release's: it is left alone. */
 const VERSION = 1;
@@ -42,10 +43,10 @@ function withoutErrors(job: Job): Job {
   return { ...withoutSample(job), errors: [] };
 }
 
-/** `undefined` when it cannot be read, or is a newer release's. */
-export function readJob({ id, document }: StoredJob): Job | undefined {
-  const value = valueOf(document);
-  if (versionOf(value) !== VERSION || !isJob(value) || value.id !== id) return undefined;
+/** `undefined` when it cannot be read, contradicts itself or what the store has beside it, or is a newer release's. */
+export function readJob(stored: StoredJob): Job | undefined {
+  const value = valueOf(stored.document);
+  if (versionOf(value) !== VERSION || !isJob(value) || !isOf(stored, value) || !isAsPlanned(value)) return undefined;
   const { v: _, ...job } = value as Job & { readonly v: number };
   return job;
 }
@@ -100,6 +101,16 @@ export function unreadableJob(stored: StoredJob): Job {
     lanes: [],
     errors: [],
   };
+}
+
+/** Of the time a store may keep whole milliseconds. */
+function isOf({ id, state, createdAt }: StoredJob, job: Job): boolean {
+  return job.id === id && job.state === state && Math.abs(job.createdAt - createdAt) < 1;
+}
+
+/** A purge that was damaged and is undone has no plan any more. */
+function isAsPlanned(job: Job): boolean {
+  return job.plan.hash === "" || job.plan.hash === planHash(job);
 }
 
 function valueOf(document: string): unknown {

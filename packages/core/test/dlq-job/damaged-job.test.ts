@@ -88,3 +88,29 @@ test("a purge of a newer release is left to that", async () => {
   expect(await stored(dlq)).toEqual([]);
   await bridge.supervisor.shutdown();
 });
+
+test("a purge that somebody has made a redrive is told as a purge, and undone", async () => {
+  const { dlq, bridge } = await withJobs();
+  const before = await stored(dlq);
+  const { id } = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000, settings: { ...AT_ONCE, rate: 5_000 } });
+  await until(bridge, id, "completed");
+  const { document = "" } = (await dlq.jobs.get(id, bound())) ?? {};
+  await spoil(dlq.jobs, id, document.replace('"kind":"purge"', '"kind":"redrive"'));
+  expect(await bridge.supervisor.jobs().get(id, bound())).toMatchObject({ state: "failed", kind: "purge" });
+  await bridge.supervisor.jobs().ask(id, { call: "undo" }, bound());
+  await until(bridge, id, "undone");
+  expect(await stored(dlq)).toEqual(before);
+  await bridge.supervisor.shutdown();
+});
+
+test("a planned redrive that somebody has made a running one is not carried out", async () => {
+  const { clock, dlq, bridge } = await withJobs();
+  const before = await stored(dlq);
+  const { job } = await bridge.supervisor.jobs().plan(orderOf(), bound());
+  const { document = "" } = (await dlq.jobs.get(job.id, bound())) ?? {};
+  await spoil(dlq.jobs, job.id, document.replace('"state":"planned"', '"state":"running"'));
+  await clock.advance(10_000);
+  expect(await bridge.supervisor.jobs().get(job.id, bound())).toMatchObject({ state: "failed" });
+  expect(await stored(dlq)).toEqual(before);
+  await bridge.supervisor.shutdown();
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/dlq-job/job.ts";
 import { readJob, storedJob } from "../../src/dlq-job/job-document.ts";
-import { aJob } from "./a-job.ts";
+import { aJob, asPlanned } from "./a-job.ts";
 
 const at = { failedAt: 1_000, id: "e1" };
 const { plan, counts } = aJob();
@@ -57,7 +57,8 @@ const WHOLE = {
   unstored: true,
 } as const satisfies { readonly [Field in keyof Required<Job>]: Required<Job>[Field] };
 
-const STORED = storedJob(WHOLE, 1);
+const JOB = asPlanned(WHOLE);
+const STORED = storedJob(JOB, 1);
 const OTHERS: readonly unknown[] = ["text", 5, true, null, [], [null], {}];
 
 function typeOf(value: unknown): string {
@@ -75,9 +76,9 @@ function* othersOf(value: unknown): Generator {
 }
 
 test("a job with all that it can have comes back as it was, and with what a later release adds", () => {
-  expect(readJob(STORED)).toEqual(WHOLE);
+  expect(readJob(STORED)).toEqual(JOB);
   const document = JSON.stringify({ ...(JSON.parse(STORED.document) as object), later: [1] });
-  expect(readJob({ ...STORED, document })).toMatchObject(WHOLE);
+  expect(readJob({ ...STORED, document })).toMatchObject(JOB);
 });
 
 test("a document in which a value, however deep, is of another type is none that can be read", () => {
@@ -97,3 +98,25 @@ test("a document that is cut off is none that can be read", () => {
   for (let length = 0; length < document.length; length++)
     expect(readJob({ ...STORED, document: document.slice(0, length) })).toBeUndefined();
 });
+
+test.each<Partial<Job>>([
+  { id: "job-2" },
+  { state: "running" },
+  { kind: "purge" },
+  { createdAt: 2_000 },
+  { query: {} },
+  { query: { ...WHOLE.query, routeId: "other" } },
+  { until: undefined },
+  { bindingId: undefined },
+  { undoWithinMs: 2 },
+  { plan: { ...JOB.plan, configVersion: 2 } },
+  { plan: { ...JOB.plan, hash: "0".repeat(64) } },
+])("a document that says %o, which its row or its plan contradicts, is none that can be read", (changed) => {
+  const { document } = storedJob({ ...JOB, ...changed }, 1);
+  expect(readJob({ ...STORED, document })).toBeUndefined();
+});
+
+test.each([{ state: "running" }, { createdAt: 0 }, { createdAt: 4_102_444_800_000 }])(
+  "a document beside which somebody has put %o is none that can be read",
+  (changed) => expect(readJob({ ...STORED, ...changed })).toBeUndefined(),
+);
