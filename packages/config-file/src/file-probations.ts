@@ -1,12 +1,18 @@
-import { access, constants } from "node:fs/promises";
-import { dirname } from "node:path";
-import type { ConfigProbations, LeftProbation, Probation, ProbationBeside, StoredConfig } from "@bridge/ports";
+import type {
+  ConfigProbations,
+  LeftProbation,
+  Probation,
+  ProbationBeside,
+  ReplacedProbation,
+  StoredConfig,
+} from "@bridge/ports";
 import type { Content, StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
-import { tryLockFile } from "@bridge/file/internal";
-import { probationOf } from "./drafts.ts";
+import { isUnlockable, lockOf } from "./probation-lock.ts";
 import { addStanding, type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { replaceFile } from "./replace-file.ts";
+
+type Found = LeftProbation | ReplacedProbation | ProbationBeside;
 
 /** Writes a document; `before` is done when all is ready to be written, is given what it replaces and what it is, and says whether it may be. */
 export type WriteWith = (
@@ -44,17 +50,26 @@ export class FileProbations implements ConfigProbations, Disposable {
     signal: AbortSignal,
     text?: string,
   ): Promise<StoredConfig | undefined> {
+    let tried: Uint8Array | undefined;
     const written = await this.#write(document, expected, signal, text, async (target, former, next) => {
+      tried = next.bytes;
       if (!this.#tryHold(target)) return false;
       this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
       await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
       return true;
     });
     if (written === undefined) await this.end(signal);
+    else if (this.#note !== undefined) {
+      // What was never stored was never tried out, and nobody has to be told of it.
+      this.#note = { ...this.#note, tried };
+      await this.note({ probation, orderly: false }, signal).catch(() => {
+        // It can be taken back all the same.
+      });
+    }
     return written;
   }
 
-  async find(signal: AbortSignal): Promise<LeftProbation | ProbationBeside | undefined> {
+  async find(signal: AbortSignal): Promise<Found | undefined> {
     try {
       return await this.#file.alone(
         signal,
@@ -129,14 +144,10 @@ export class FileProbations implements ConfigProbations, Disposable {
    *
    * @param hindrance why nothing is to be written. Default: it is
    */
-  async #left(
-    target: string,
-    signal: AbortSignal,
-    hindrance?: string,
-  ): Promise<LeftProbation | ProbationBeside | undefined> {
+  async #left(target: string, signal: AbortSignal, hindrance?: string): Promise<Found | undefined> {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
-    const { probation, revision, former, orderly, reversal } = note;
+    const { probation, revision, former, tried, orderly, reversal } = note;
     if (!this.#tryHold(target)) return { probation, orderly, runs: true };
     const content = await this.#file.read(signal);
     const isGone = content.kind === "missing" || isEmpty(content);
@@ -144,11 +155,17 @@ export class FileProbations implements ConfigProbations, Disposable {
     // It was noted, and then the process died before it wrote; or another hand has written since.
     const isBack = isPutBack(note, content);
     if (!isGone && !isCurrent && !isBack) {
+      if (content.kind === "stored" && tried !== undefined) {
+        if (hindrance !== undefined) this[Symbol.dispose]();
+        const what = `version ${probation.version}, which was on probation,`;
+        const { stored } = await this.#file.former(tried, what, signal);
+        return { probation, tried: stored, replacedBy: content.stored };
+      }
       if (content.kind !== "unreadable" && hindrance === undefined) await removeNote(target);
       this[Symbol.dispose]();
       return undefined;
     }
-    this.#note = { revision, former };
+    this.#note = { revision, former, tried };
     const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
     const left = { probation, former: back.stored };
     if (!isGone) {
@@ -171,26 +188,4 @@ function isPutBack({ former, reversal }: ProbationNote, { identity }: Content): 
 
 function isEmpty(content: Content): boolean {
   return content.kind === "stored" && Object.keys(content.stored.document).length === 0;
-}
-
-/** `undefined` when another process has it. */
-function lockOf(target: string): Disposable | undefined {
-  try {
-    return tryLockFile(probationOf(target));
-  } catch (error) {
-    if (!isReadOnlyDisk(error)) throw error;
-    // Nobody can lock anything there, nor begin anything.
-    return { [Symbol.dispose]: () => {} };
-  }
-}
-
-/** Whether nobody can tell by a lock who runs. */
-function isUnlockable(target: string): Promise<boolean> {
-  return access(dirname(target), constants.W_OK).then(() => false, isReadOnlyDisk);
-}
-
-function isReadOnlyDisk(error: unknown): boolean {
-  for (let each = error; each instanceof Error; each = each.cause)
-    if ((each as NodeJS.ErrnoException).code === "EROFS") return true;
-  return false;
 }

@@ -12,8 +12,8 @@ interface Added extends Reversal, Pick<Probation, "confirmBy" | "withinMs"> {
   readonly orderly: boolean;
 }
 
-/** A document as base64, and what is said of it. */
-const MAX_NOTE_BYTES = 2 * MAX_FILE_BYTES;
+/** Two documents as base64, and what is said of them. */
+const MAX_NOTE_BYTES = 3 * MAX_FILE_BYTES;
 /** Kept free at the end of a note. */
 const ROOM_BYTES = 4 * 1024;
 const NEWLINE = 0x0a;
@@ -24,6 +24,8 @@ export interface ProbationNote {
   /** Names the exact content that is on probation. */
   readonly revision: string;
   readonly former: { readonly revision: string; readonly bytes: Uint8Array };
+  /** What is on probation; absent until it is stored. */
+  readonly tried?: Uint8Array | undefined;
   readonly orderly: boolean;
   readonly reversal?: Reversal | undefined;
 }
@@ -34,7 +36,8 @@ type Standing = Pick<ProbationNote, "probation" | "orderly" | "reversal">;
 /** Only one caller at a time may do this for one document. */
 export async function writeNote(target: string, note: ProbationNote, signal: AbortSignal): Promise<void> {
   const former = { ...note.former, bytes: Buffer.from(note.former.bytes).toString("base64") };
-  const text = JSON.stringify({ format: FORMAT, ...note, former });
+  const tried = note.tried && Buffer.from(note.tried).toString("base64");
+  const text = JSON.stringify({ format: FORMAT, ...note, former, tried });
   await replaceFile(probationOf(target), Buffer.from(`${text}\n${" ".repeat(ROOM_BYTES)}\n`), signal);
 }
 
@@ -63,14 +66,16 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
   const path = probationOf(target);
   try {
     const [text = "", added = ""] = (await readText(path, MAX_NOTE_BYTES, signal)).split("\n");
-    const read = JSON.parse(text) as Omit<ProbationNote, "former"> & {
+    const read = JSON.parse(text) as Omit<ProbationNote, "former" | "tried"> & {
       readonly format: unknown;
       readonly former: { readonly revision: string; readonly bytes: string };
+      readonly tried?: string;
     };
     if (read.format !== FORMAT) throw new Error("it is of another format");
     const { revision, bytes } = read.former;
     const former = { revision, bytes: Buffer.from(bytes, "base64") };
-    return { ...withStanding(read, added), former };
+    const tried = read.tried === undefined ? undefined : Buffer.from(read.tried, "base64");
+    return { ...withStanding(read, added), former, tried };
   } catch (error) {
     if (error instanceof MissingFileError) return undefined;
     signal.throwIfAborted();

@@ -260,6 +260,15 @@ export interface LeftProbation {
   readonly hindered?: string;
 }
 
+/** What a process has left that ended while a document was on probation, which another hand has replaced since: that one's counts. */
+export interface ReplacedProbation {
+  readonly probation: Probation;
+  /** What was stored to be tried out. */
+  readonly tried: StoredConfig;
+  /** What is stored. */
+  readonly replacedBy: StoredConfig;
+}
+
 /** What somebody else who writes the same document has on probation, or has left so. */
 export interface ProbationBeside extends Pick<LeftProbation, "probation" | "orderly"> {
   /** Whether whoever has it is taken to run: it does, or nobody can tell. `false`: {@link ConfigProbations.find} tells. */
@@ -280,11 +289,11 @@ export interface ConfigProbations {
     text?: string,
   ): Promise<StoredConfig | undefined>;
   /**
-   * What was left; a note of a document that is stored no more is removed. Where no document is stored, or an empty one, the former
+   * What was left. A note of a document that is stored no more is removed, unless what was tried out is known: that is told. Where no document is stored, or an empty one, the former
    * one is put back first, so that nothing comes into force unseen. What another process has that runs is its own to settle.
    * @throws Error when there is a note that cannot be read
    */
-  find(signal: AbortSignal): Promise<LeftProbation | ProbationBeside | undefined>;
+  find(signal: AbortSignal): Promise<LeftProbation | ReplacedProbation | ProbationBeside | undefined>;
   /** Notes durably how it stands with the probation that was begun or found last. */
   note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void>;
   /** Forgets what was begun or found last, durably. What another process has noted stays. */

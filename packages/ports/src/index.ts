@@ -25,6 +25,7 @@ export {
   type ProbationBeside,
   type ProbationGuard,
   ReadOnlyConfigError,
+  type ReplacedProbation,
   type Reversal,
   type StagedConfig,
   type StagingRequest,

@@ -1,8 +1,10 @@
 import type { Clock, ConfigStore, Logger, Reversal } from "@bridge/ports";
 import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
-import { entryOf, putBack } from "./left-probation.ts";
+import { putBack } from "./left-probation.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
+import { entryOf } from "./probation-entry.ts";
+import { endReplaced } from "./replaced-probation.ts";
 
 interface Seams {
   readonly clock: Clock;
@@ -24,6 +26,10 @@ export async function leftBeside(
   if (beside?.probation.version !== version) return undefined;
   const left = await bounded(clock, async (signal) => store.probations?.find(signal));
   if (left === undefined || "runs" in left) return undefined;
+  if ("replacedBy" in left) {
+    const reverted = await endReplaced(left, store, { clock, logger });
+    return reverted && { reverted };
+  }
   if (left.current === undefined) {
     const settled = await putBack(left, left.reversal ?? { why: "process_ended" }, store, { clock, logger });
     return "reverted" in settled ? settled : undefined;

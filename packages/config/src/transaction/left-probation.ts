@@ -1,19 +1,12 @@
-import type {
-  Clock,
-  ConfigHistoryEntry,
-  ConfigStore,
-  LeftProbation,
-  Logger,
-  Probation,
-  Reversal,
-  StoredConfig,
-} from "@bridge/ports";
+import type { Clock, ConfigStore, LeftProbation, Logger, Reversal, StoredConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
 import { movedStores } from "./moved-stores.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
+import { entryOf } from "./probation-entry.ts";
 import { messageOf } from "./probation-refusals.ts";
+import { endReplaced } from "./replaced-probation.ts";
 import { noteTakenBack } from "./taking-back.ts";
 import { timeLeft } from "./time-left.ts";
 
@@ -72,6 +65,10 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
   try {
     const left = await bounded(clock, async (signal) => store.probations?.find(signal));
     if (left === undefined) return undefined;
+    if ("replacedBy" in left) {
+      const reverted = await endReplaced(left, store, seams);
+      return reverted && { reverted };
+    }
     if ("runs" in left) {
       logger.warn(
         "what is stored is on probation in another process, which runs: it runs here, too, until it is taken back",
@@ -172,15 +169,6 @@ async function restored(
   return undefined;
 }
 
-/** For the history. */
-export async function entryOf(
-  { version, actor }: Probation,
-  history: CommitHistory,
-  now: number,
-): Promise<ConfigHistoryEntry> {
-  return (await history.begun(version)) ?? { version, committedAt: now, actor, changes: [] };
-}
-
 /** What a start has left behind with the stores of a version that it has taken back, and how to get at it. */
 export function leftBehindBy({
   version,
@@ -189,5 +177,5 @@ export function leftBehindBy({
 }: Pick<Reverted, "version" | "formerVersion" | "leftStores">): string | undefined {
   if (leftStores.length === 0) return undefined;
   const stores = leftStores.map((role) => `stores.${role}`).join(" and ");
-  return `version ${version} was taken back when its process had ended, and has ${stores} at another place than version ${formerVersion}, which runs: what came in meanwhile is still there; commit version ${version} again (from_version: ${version}), let it be delivered, and go back then`;
+  return `version ${version} was taken back when its process had ended, and has ${stores} at another place than what runs, version ${formerVersion}: what came in meanwhile is still there; commit version ${version} again (from_version: ${version}), let it be delivered, and go back then`;
 }

@@ -43,5 +43,15 @@ export async function leftAt(store: ConfigStore, signal: AbortSignal): Promise<L
   const left = await probationsOf(store).find(signal);
   assert.ok(left !== undefined, "nothing is found of what was on probation");
   assert.ok(!("runs" in left), "what a process has left is told as if that ran");
+  assert.ok(!("replacedBy" in left), "what was on probation is told as if another hand had replaced it");
   return left;
+}
+
+/** There has to be nothing that `store` could take back: what was replaced by another hand is told at most, and ended. */
+export async function leavesAsIs(store: ConfigStore, signal: AbortSignal): Promise<void> {
+  const left = await probationsOf(store).find(signal);
+  if (left === undefined) return;
+  assert.ok("replacedBy" in left, "what another hand has replaced is told as if it could be taken back");
+  assert.deepEqual(left.replacedBy.document, (await loadOf(store, signal)).document);
+  await probationsOf(store).end(signal);
 }
