@@ -144,7 +144,7 @@ describe("the document as people wrote it", () => {
     const { id } = await file.transactions.open(60_000, NEVER);
     const replace = (text: string) => file.transactions.replace(id, text, NEVER);
     for (const [text, why] of [
-      ["a: [", "text: 1:"],
+      ["a: [", "text: cannot be read: 1:"],
       ["- a", "the document is a list"],
       ["bridge: {id: '${file:/etc/shadow}'}", "/etc/shadow"],
       ["bridge: {id: plant-7}\nconfig: {references: {allow: ['**']}}", "config: changes in the document itself"],

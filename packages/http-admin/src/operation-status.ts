@@ -2,6 +2,7 @@ import { OverlayError, TransactionError, type TransactionErrorKind } from "@brid
 import { JobRefusal, type JobRefusalReason, OperationError, type OperationErrorKind, StopError } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import { BridgeError } from "@bridge/ports";
+import { joined } from "@bridge/ports/internal";
 
 const STATUS = {
   unavailable: 503,
@@ -30,7 +31,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
     const { kind, message, reason } = error;
     return withReason(TRANSACTION_STATUS[kind], message, reason);
   }
-  if (error instanceof OverlayError) return new HttpError(400, `invalid request body: ${error.message}`);
+  if (error instanceof OverlayError) return new HttpError(400, joined(["invalid request body: ", error.said]));
   if (error instanceof StopError) return new HttpError(500, error.message);
   if (BridgeError.is(error)) return new HttpError(500, error.message);
   return undefined;

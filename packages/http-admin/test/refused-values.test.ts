@@ -1,8 +1,7 @@
-import type { Logger } from "@bridge/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_KEY } from "./admin.ts";
-import { type Described, partsOf, type Schema } from "./described.ts";
-import { startTransactional, type Transactional } from "./transactional.ts";
+import { partsOf, type Schema } from "./described.ts";
+import { type Call, type EveryCall, isOverlay, startWithEveryCall } from "./every-call.ts";
 
 /** What stands where it cannot: to be seen again by whoever sent it, if at all, and by nobody else. */
 const MARK = "mark-0123456789";
@@ -84,45 +83,15 @@ function* badParameters(name: string, schema: Schema): Generator<[string, string
   else yield* badTexts(name, schema);
 }
 
-interface Call {
-  readonly method: string;
-  readonly path: string;
-  readonly schema: Schema | undefined;
-  readonly parameters: readonly { readonly name: string; readonly schema: Schema }[];
-}
-
 describe("what a request cannot be", () => {
-  const lines: unknown[] = [];
-  const log = (message: string, fields?: object): void => void lines.push([message, fields]);
-  const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
-  let admin: Transactional;
-  let transaction: string;
-  let described: Described;
-  let calls: readonly Call[];
+  let every: EveryCall;
   beforeAll(async () => {
-    const history = { read: async () => ({ events: [] }), verify: async () => ({ records: 0, head: "" }) };
-    admin = await startTransactional({ outbox: true, admin: { history, logger } });
-    transaction = await admin.opened();
-    const headers = { "X-API-Key": ADMIN_KEY };
-    described = (await (await fetch(`${admin.url}/api/v1/openapi.json`, { headers })).json()) as Described;
-    calls = Object.entries(described.paths).flatMap(([template, operations]) =>
-      Object.entries(operations).map(([method, { requestBody, parameters = [] }]) => ({
-        method: method.toUpperCase(),
-        path: template
-          .slice("/api/v1/admin".length)
-          .replace("/config/transactions/{txnID}", transaction)
-          .replace("{routeID}", "alarms"),
-        schema: requestBody?.content["application/json"]?.schema,
-        parameters: parameters.filter((parameter) => parameter.in === "query"),
-      })),
-    );
+    every = await startWithEveryCall();
   });
-  afterAll(() => admin[Symbol.asyncDispose]());
-
-  const isOverlay = ({ method, path }: Call): boolean => method === "PATCH" && path.startsWith("/config/");
-  const heard = (): string => JSON.stringify([admin.events, lines]);
+  afterAll(() => every.admin[Symbol.asyncDispose]());
 
   it("is 400, and names the field, what was sent and what to send; no record and no line of the log shows it", async () => {
+    const { admin, calls, described, heard } = every;
     const wrong: string[] = [];
     const sent: string[] = [MARK];
     let looked = 0;
@@ -158,11 +127,12 @@ describe("what a request cannot be", () => {
     expect(wrong).toEqual([]);
     expect(looked).toBeGreaterThan(300);
     expect(admin.events.length).toBeGreaterThan(looked / 2);
-    const all = heard();
+    const all = heard().join();
     expect(sent.filter((one) => all.includes(one))).toEqual([]);
   });
 
   it("shows a text that may be a secret to nobody, nor in a record, a line of the log or an answer", async () => {
+    const { admin, calls, described, heard, transaction } = every;
     const shown: string[] = [];
     const refused = async (method: string, path: string, body?: unknown, headers = {}): Promise<void> => {
       const init = { headers: { "X-API-Key": ADMIN_KEY, ...headers } };
@@ -200,6 +170,6 @@ describe("what a request cannot be", () => {
       { "Idempotency-Key": CANARY.repeat(9) },
     );
     expect(shown).toEqual([]);
-    expect(CANARIES.filter((one) => heard().includes(one))).toEqual([]);
+    expect(CANARIES.filter((one) => heard().join().includes(one))).toEqual([]);
   });
 });

@@ -56,7 +56,7 @@ export async function startTransactional(options: TransactionalOptions = {}): Pr
       applyTimeoutMs: options.applyTimeoutMs,
       clock: clocks.transactions,
       random: systemRandom(),
-      logger: silentLogger,
+      logger: options.admin?.logger ?? silentLogger,
     }),
   });
   const opened = async (overlay?: object): Promise<string> => {

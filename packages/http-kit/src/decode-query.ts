@@ -1,7 +1,7 @@
+import { joined, type Said } from "@bridge/ports/internal";
 import type { QuerySchema } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
 import { firstOf, nameOf, parse } from "./problems.ts";
-import { joined, type Said } from "./said.ts";
 
 /**
  * Without a schema there are no parameters.

@@ -1,10 +1,9 @@
-import { repeatedKey } from "@bridge/ports/internal";
+import { joined, repeatedKey, type Said, toldText } from "@bridge/ports/internal";
 import type * as v from "valibot";
 import { halfCharacterIn } from "./half-character.ts";
 import { HttpError } from "./http-error.ts";
 import { jsonFault } from "./json-fault.ts";
 import { at, firstOf, nameOf, parse } from "./problems.ts";
-import { joined, type Said, toldText } from "./said.ts";
 import { listsForObjects } from "./schema-at.ts";
 
 const INVALID_BODY = "invalid request body";

@@ -1,5 +1,5 @@
+import { recordedText, type Said, toldText } from "@bridge/ports/internal";
 import type { Detail } from "./endpoint.ts";
-import { recordedText, type Said, toldText } from "./said.ts";
 
 /** What is said of an error to programs and to the audit log. */
 export interface HttpErrorFacts {

@@ -17,7 +17,7 @@ export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
 export { type Permission, PERMISSIONS, type Role, ROLES } from "@bridge/ports/internal";
-export { type Said, type Sent } from "./said.ts";
+export type { Said, Sent } from "@bridge/ports/internal";
 export { showable } from "./showable.ts";
 export { serve, type ServedApp, type ServedCounts, type ServeOptions } from "./serve.ts";
 export { type SessionOptions } from "./session/sessions.ts";

@@ -1,8 +1,7 @@
 /** What is wrong with a request, in words. @module */
-import { printable } from "@bridge/ports/internal";
+import { joined, printable, type Said } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { beginningOf, got } from "./got.ts";
-import { joined, type Said } from "./said.ts";
 import { namedKeys, schemaAt } from "./schema-at.ts";
 
 /** A caller is told of this many problems at once. */

@@ -17,6 +17,7 @@ export { readSmallFile, readSmallFileSync } from "./small-file.ts";
 export { startThread } from "./start-thread.ts";
 export { threadProgram, type ThreadProgram } from "./thread-program.ts";
 export { repeatedKey } from "./repeated-key.ts";
+export { joined, recordedText, type Said, type Sent, toldText } from "./said.ts";
 export { answerTurns, atOnce, mapped, sharedTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";

@@ -5,7 +5,7 @@ import type { Problem } from "../problem.ts";
 import type { Written } from "./document-texts.ts";
 import { newReferences } from "./new-references.ts";
 import { beingCommitted, type OpenTransaction, type Transaction } from "./open-transaction.ts";
-import { OverlayError } from "./overlay-error.ts";
+import { type Fault, OverlayError } from "./overlay-error.ts";
 import { tooManyParts } from "./too-many-parts.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 
@@ -40,7 +40,7 @@ export async function changePending(
   if (beyond.length > 0) throw new OverlayError(beyond);
   const slices = documents.slices();
   const references = await slices.run(newReferences(base.document, document, former?.document), signal);
-  const faults = [...references, ...ownConfig(base.document, document)];
+  const faults: readonly Fault[] = [...references, ...ownConfig(base.document, document)];
   if (faults.length > 0) throw new OverlayError(faults);
   if ((await jsonInSlices(document, slices)).byteLength > maxDocumentBytes)
     throw new OverlayError([{ path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` }]);

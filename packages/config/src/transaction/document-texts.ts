@@ -57,7 +57,8 @@ export class DocumentTexts {
       sent = await texts.read(text, signal);
     } catch (error) {
       if (!(error instanceof ConfigTextError)) throw error;
-      throw new OverlayError([{ path: ["text"], message: error.message }]);
+      // The store that keeps the texts says it in words of its own, which may be those of the text.
+      throw new OverlayError([{ path: [], message: ["text: cannot be read", { sent: `: ${error.message}` }] }]);
     }
     const shown = await this.#shown(base.document, signal);
     const restored = await this.#slices().run(replacedDocument(sent, base.document, shown.document), signal);

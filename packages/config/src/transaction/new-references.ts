@@ -1,12 +1,13 @@
 import { secretPaths } from "../check/hidden-values.ts";
 import { piecesOf } from "../check/pieces.ts";
-import type { Steps } from "@bridge/ports/internal";
+import type { Said, Sent, Steps } from "@bridge/ports/internal";
 import { isBlock } from "../check/schema-shape.ts";
 import { valueAt } from "../check/value-at.ts";
-import type { Path, Problem } from "../problem.ts";
+import type { Path } from "../problem.ts";
 import { quote } from "../quote.ts";
 import { referencesIn } from "../references.ts";
 import { plainPaths } from "../veiled-values.ts";
+import type { Fault } from "./overlay-error.ts";
 
 interface Reference {
   /** As `env:NAME`. */
@@ -27,7 +28,7 @@ interface Reference {
  *
  * @param former a document that was stored once, in whose places its references may be, too
  */
-export function* newReferences(before: unknown, after: unknown, former?: unknown): Steps<readonly Problem[]> {
+export function* newReferences(before: unknown, after: unknown, former?: unknown): Steps<readonly Fault[]> {
   const has = yield* references(after);
   if (has.length === 0) return [];
   const had = yield* references(before);
@@ -67,16 +68,33 @@ export function* newReferences(before: unknown, after: unknown, former?: unknown
     });
 }
 
-function stays(name: string): string {
-  return `the reference ${quote(name)} stands for a key of the servers or of the audit, and cannot be brought here: it stays where it stands, or becomes another of these keys`;
+function stays(name: string): Said {
+  return [
+    "the reference ",
+    quoted(name),
+    "stands for a key of the servers or of the audit, and cannot be brought here: it stays where it stands, or becomes another of these keys",
+  ];
 }
 
-function isHidden(name: string): string {
-  return `the value of the reference ${quote(name)} is shown nowhere, and would be seen here: write it into the document itself, or allow it there under config.references.allow`;
+function isHidden(name: string): Said {
+  return [
+    "the value of the reference ",
+    quoted(name),
+    "is shown nowhere, and would be seen here: write it into the document itself, or allow it there under config.references.allow",
+  ];
 }
 
-function comesFromNowhere(name: string): string {
-  return `the reference ${quote(name)} is not one that a change may bring here: write it into the document itself, or allow it there under config.references.allow`;
+function comesFromNowhere(name: string): Said {
+  return [
+    "the reference ",
+    quoted(name),
+    "is not one that a change may bring here: write it into the document itself, or allow it there under config.references.allow",
+  ];
+}
+
+/** Whoever sends one may have taken a secret for its name. */
+function quoted(name: string): Sent {
+  return { sent: `${quote(name)} ` };
 }
 
 /** What is a secret in these blocks is only compared with what comes in, or signed with; elsewhere it is sent to somebody. */
