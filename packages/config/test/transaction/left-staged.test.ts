@@ -11,6 +11,7 @@ import {
   settleStaged,
 } from "../../src/index.ts";
 import { sources } from "../support/arbitrary-documents.ts";
+import { TOUCHES_NOTHING } from "../support/change-plans.ts";
 import { goodDocument } from "../support/documents.ts";
 import { registry } from "../support/plugins.ts";
 
@@ -18,7 +19,6 @@ const NEVER = new AbortController().signal;
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
 const NAMES = ["a", "b", "c"] as const;
 type Name = (typeof NAMES)[number];
 
@@ -50,15 +50,7 @@ class Process {
       },
       stranding: () => Promise.resolve(undefined),
       beyondRecovery: () => false,
-      plan: () =>
-        Promise.resolve({
-          unchanged: false,
-          routes: NOTHING,
-          sessions: NOTHING,
-          stores: [],
-          inPlace: [],
-          restartRequired: [],
-        }),
+      plan: () => Promise.resolve(TOUCHES_NOTHING),
       trial: { running: () => true, reaches: () => true, sends: () => ({ sends: 0, failed: 0 }) },
     };
     const say = (message: string): void => void this.said.push(message);

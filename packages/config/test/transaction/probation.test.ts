@@ -10,6 +10,7 @@ import {
   type Reverted,
 } from "../../src/index.ts";
 import { sources } from "../support/arbitrary-documents.ts";
+import { beginsAgain } from "../support/change-plans.ts";
 import { goodDocument } from "../support/documents.ts";
 import { registry } from "../support/plugins.ts";
 
@@ -17,7 +18,6 @@ const NEVER = new AbortController().signal;
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const DEBUG = { bridge: { log_level: "debug" } };
-const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
 
 /** Instances on one document in which nobody has committed yet: version 3. */
 function stage() {
@@ -40,15 +40,7 @@ function stage() {
       },
       stranding: () => Promise.resolve(undefined),
       beyondRecovery: () => false,
-      plan: (config) =>
-        Promise.resolve({
-          unchanged: false,
-          routes: { ...NOTHING, restarted: config.routes.map(({ id }) => id) },
-          sessions: NOTHING,
-          stores: [],
-          inPlace: [],
-          restartRequired: [],
-        }),
+      plan: (config) => Promise.resolve(beginsAgain(config)),
       trial: {
         running: () => facts.running,
         reaches: () => facts.full,

@@ -11,13 +11,13 @@ import {
   TransactionError,
 } from "../../src/index.ts";
 import { CANARY, sources } from "../support/arbitrary-documents.ts";
+import { beginsAgain } from "../support/change-plans.ts";
 import { goodDocument, type Json, withValue } from "../support/documents.ts";
 import { MemoryConfigStore } from "../support/memory-config-store.ts";
 import { registry } from "../support/plugins.ts";
 
 const NEVER = new AbortController().signal;
 const MINUTES = 60_000;
-const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
 
 /** What applies configurations, and how. */
 class Applier implements ConfigApplier {
@@ -34,14 +34,7 @@ class Applier implements ConfigApplier {
   beyondRecovery = (): boolean => this.terminal;
 
   plan = (config: BridgeConfig): ReturnType<ConfigApplier["plan"]> =>
-    Promise.resolve({
-      unchanged: false,
-      routes: { ...NOTHING, restarted: config.routes.map(({ id }) => id) },
-      sessions: NOTHING,
-      stores: [],
-      inPlace: ["bridge.log_level"],
-      restartRequired: [],
-    });
+    Promise.resolve({ ...beginsAgain(config), inPlace: ["bridge.log_level"] });
 }
 
 interface Stage {

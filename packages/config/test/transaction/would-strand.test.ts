@@ -11,13 +11,13 @@ import {
   type Stranding,
   strandingOf,
 } from "../../src/index.ts";
+import { TOUCHES_NOTHING } from "../support/change-plans.ts";
 import { goodDocument, type Json, withValue } from "../support/documents.ts";
 import { MemoryConfigStore } from "../support/memory-config-store.ts";
 import { registry } from "../support/plugins.ts";
 
 const NEVER = new AbortController().signal;
 const MINUTES = 60_000;
-const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
 const TRIAL = { withinMs: MINUTES };
 const ROLES = ["outbox", "dlq"] as const;
 const LEFT = strandingOf([{ store: "outbox", waiting: 3 }]);
@@ -49,15 +49,7 @@ function instance(instanceId: string, store: ConfigStore) {
       return Promise.resolve(bridge.strands);
     },
     beyondRecovery: () => false,
-    plan: () =>
-      Promise.resolve({
-        unchanged: false,
-        routes: NOTHING,
-        sessions: NOTHING,
-        stores: [],
-        inPlace: [],
-        restartRequired: [],
-      }),
+    plan: () => Promise.resolve(TOUCHES_NOTHING),
     trial: { running: () => true, reaches: () => true, sends: () => ({ sends: 0, failed: 0 }) },
   };
   const transactions = createConfigTransactions({
