@@ -1,6 +1,6 @@
 import type { StoredJob } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
-import type { Job } from "./job.ts";
+import type { Job, JobState } from "./job.ts";
 import { isJob } from "./job-shape.ts";
 import { planHash } from "./plan-hash.ts";
 
@@ -108,9 +108,12 @@ function isOf({ id, state, createdAt }: StoredJob, job: Job): boolean {
   return job.id === id && job.state === state && Math.abs(job.createdAt - createdAt) < 1;
 }
 
-/** A purge that was damaged and is undone has no plan any more. */
+/** Of a damaged purge nobody knows the plan, and only an undo of it is written. */
+const WITHOUT_PLAN: readonly JobState[] = ["undoing", "undone", "failed"];
+
 function isAsPlanned(job: Job): boolean {
-  return job.plan.hash === "" || job.plan.hash === planHash(job);
+  const { hash } = job.plan;
+  return hash === planHash(job) || (hash === "" && job.kind === "purge" && WITHOUT_PLAN.includes(job.state));
 }
 
 function valueOf(document: string): unknown {

@@ -89,13 +89,16 @@ test("a purge of a newer release is left to that", async () => {
   await bridge.supervisor.shutdown();
 });
 
-test("a purge that somebody has made a redrive is told as a purge, and undone", async () => {
+test.each([
+  ["", (document: string) => document],
+  [", and taken the hash of its plan away", (document: string) => document.replace(/"hash":"[^"]+"/, '"hash":""')],
+])("a purge that somebody has made a redrive%s is told as a purge, and undone", async (_, also) => {
   const { dlq, bridge } = await withJobs();
   const before = await stored(dlq);
   const { id } = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000, settings: { ...AT_ONCE, rate: 5_000 } });
   await until(bridge, id, "completed");
   const { document = "" } = (await dlq.jobs.get(id, bound())) ?? {};
-  await spoil(dlq.jobs, id, document.replace('"kind":"purge"', '"kind":"redrive"'));
+  await spoil(dlq.jobs, id, also(document.replace('"kind":"purge"', '"kind":"redrive"')));
   expect(await bridge.supervisor.jobs().get(id, bound())).toMatchObject({ state: "failed", kind: "purge" });
   await bridge.supervisor.jobs().ask(id, { call: "undo" }, bound());
   await until(bridge, id, "undone");
