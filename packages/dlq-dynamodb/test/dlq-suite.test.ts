@@ -1,4 +1,4 @@
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { describeDlqParts, describeDlqStore, type DlqPartsSubject } from "@bridge/conformance";
 import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
@@ -34,6 +34,16 @@ async function rewritten(
   return store;
 }
 
+async function renamed(store: DlqStore, id: string, to: string): Promise<DlqStore | undefined> {
+  if (to === "") return undefined;
+  const client = new DynamoDBClient(dynamo.sdk);
+  const key = { TableName: table, Key: { id: { S: id } } };
+  const { Attributes } = await client.send(new DeleteItemCommand({ ...key, ReturnValues: "ALL_OLD" }));
+  await client.send(new PutItemCommand({ TableName: table, Item: { ...Attributes, id: { S: to } } }));
+  client.destroy();
+  return store;
+}
+
 describeDlqStore("dynamodb", subject);
 describeDlqParts("dynamodb", {
   ...subject,
@@ -44,6 +54,7 @@ describeDlqParts("dynamodb", {
   rewriteHead: (store, id, change) => rewritten(store, { id, attribute: "head" }, change),
   moveInTime: (store, id, failedAt) =>
     rewritten(store, { id, attribute: "order_key" }, () => `${String(failedAt).padStart(16, "0")}/${id}`),
+  rename: renamed,
   rewriteJob: (store, id, change) => rewritten(store, { id: `job/${id}`, attribute: "document" }, change),
   many: times(500, 10_000),
   courses: times(4, 60),

@@ -23,6 +23,10 @@ describeDlqParts("file", {
     changedCopyOf(store, (db) => {
       db.prepare("UPDATE dead_letter SET failed_at = ? WHERE id = ?").run(failedAt, id);
     }),
+  rename: (store, id, to) =>
+    changedCopyOf(store, (db) => {
+      db.prepare("UPDATE dead_letter SET id = ? WHERE id = ?").run(to, id);
+    }),
   rewriteJob: (store, id, change) =>
     changedCopyOf(store, (db) => {
       const select = db.prepare("SELECT document FROM dead_letter_job WHERE id = ?");

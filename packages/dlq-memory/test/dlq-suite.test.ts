@@ -20,6 +20,7 @@ describeDlqParts("memory", {
     "marks: marks survive an abrupt end": FORGETS,
     "pages: an entry that somebody has moved into the future is found there: it is in no set up to now, and in what comes after":
       UNCHANGED,
+    "pages: an entry whose id somebody has changed, or emptied, is told and named by that, and is spoiled": UNCHANGED,
     "jobs: a job whose document somebody has cut off, emptied or replaced is handed out, and holds up no other":
       UNCHANGED,
     "jobs: a job survives an abrupt end": FORGETS,

@@ -153,11 +153,10 @@ export function queryDuration(description: string, maxMs: number) {
   );
 }
 
-/** Between 1 and `max` ids. */
+/** Between 1 and `max` ids. An empty one is an id: somebody may have given it to an entry, which has to be named to be deleted. */
 export function ids(of: string, max: number) {
   const id = v.pipe(
     v.string("expected a string"),
-    v.nonEmpty("must not be empty"),
     v.maxLength(LIMITS.idLength, `has more than ${LIMITS.idLength} characters`),
   );
   return v.pipe(

@@ -44,19 +44,30 @@ describe("spec 4.2: delete", () => {
     });
   });
 
-  it.each([
-    { ids: [] },
-    {},
-    { ids: "e1" },
-    { ids: [1] },
-    { ids: [""] },
-    { ids: ["x".repeat(257)] },
-    { ids: ["e1"], force: true },
-  ])("%j is 400 and deletes nothing", async (body) => {
+  it("an entry whose id somebody has emptied is named by that in the calls by ids", async () => {
     await using admin = await startWithFour();
-    expect((await admin.call("POST", "/dlq/delete", body)).status).toBe(400);
-    expect(await admin.ids()).toHaveLength(4);
+    await keep(admin, deadLetter(""));
+    const { body } = await admin.call("GET", "/dlq/messages");
+    const ids = (body as { readonly messages: readonly { readonly id: string }[] }).messages.map(({ id }) => id);
+    expect(ids).toContain("");
+    const marks = { ids, quarantined: true };
+    expect(await admin.call("POST", "/dlq/annotate", marks)).toMatchObject({ body: { annotated: 5 } });
+    expect(await admin.call("POST", "/dlq/redrive", { ids: [""] })).toMatchObject({
+      status: 207,
+      body: { errors: [{ id: "", error: "entry is quarantined" }] },
+    });
+    expect(await admin.call("POST", "/dlq/delete", { ids })).toMatchObject({ status: 200, body: { deleted: 5 } });
+    expect(await admin.ids()).toEqual([]);
   });
+
+  it.each([{ ids: [] }, {}, { ids: "e1" }, { ids: [1] }, { ids: ["x".repeat(257)] }, { ids: ["e1"], force: true }])(
+    "%j is 400 and deletes nothing",
+    async (body) => {
+      await using admin = await startWithFour();
+      expect((await admin.call("POST", "/dlq/delete", body)).status).toBe(400);
+      expect(await admin.ids()).toHaveLength(4);
+    },
+  );
 });
 
 describe("spec 4.8: delete by filter", () => {

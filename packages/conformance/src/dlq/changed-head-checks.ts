@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import type { DeadLetterHead, DeadLetterQuery, DlqStore } from "@bridge/ports";
+import { isSpoiled } from "@bridge/ports/internal";
 import { adminOf, putAll } from "./check.ts";
 import { at, deadLetters } from "./dead-letters.ts";
 import type { DlqPartCheck } from "./dlq-parts-subject.ts";
 import { facetsOf, marksOf, pageOf, walk } from "./parts.ts";
+import { workThrough } from "./work-through.ts";
 
 type Fields = { readonly [Field in keyof DeadLetterHead]?: unknown };
 
@@ -38,7 +40,30 @@ export const CHANGED_HEAD_CHECKS = {
         moved = await futureOf(await moveInTime(moved, "e0001", time), { now, time }, signal);
       await moved[Symbol.asyncDispose]();
     },
+  "an entry whose id somebody has changed, or emptied, is told and named by that, and is spoiled": async (
+    subject,
+    signal,
+  ) => {
+    const rename = subject.rename?.bind(subject);
+    assert.ok(rename !== undefined, "the subject has no rename: give one, or excuse the case");
+    let renamed = await subject.open();
+    await putAll(renamed, deadLetters(6), signal);
+    const ids = new Set(deadLetters(6).map(({ id }) => id));
+    for (const [nth, to] of OTHER_IDS.entries()) {
+      const next = await rename(renamed, `e000${nth}`, to);
+      renamed = next ?? renamed;
+      if (next === undefined) continue;
+      ids.delete(`e000${nth}`);
+      ids.add(to);
+    }
+    await using store = renamed;
+    assert.deepEqual(new Set((await walk(store, {}, { limit: 1 }, signal)).map(({ id }) => id)), ids);
+    for (const id of OTHER_IDS) if (ids.has(id)) await assert.rejects(store.get(id, signal), isSpoiled);
+    await workThrough(store, { count: 6 }, signal);
+  },
 } satisfies Readonly<Record<string, DlqPartCheck>>;
+
+const OTHER_IDS = ["", " ", "x".repeat(300)];
 
 /** Of JavaScript. */
 const LATEST_DATE = 8_640_000_000_000_000;

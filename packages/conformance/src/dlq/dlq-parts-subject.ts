@@ -18,6 +18,8 @@ export interface DlqPartsSubject extends Omit<DlqStoreSubject, "except"> {
   rewriteHead?(store: DlqStore, id: string, change: (head: string) => string): Promise<DlqStore>;
   /** The same with the time by which the store has the entry in order, and nothing else of it. */
   moveInTime?(store: DlqStore, id: string, failedAt: number): Promise<DlqStore>;
+  /** The same with the id by which the store has the entry; `undefined`: it can have none under such an id. */
+  rename?(store: DlqStore, id: string, to: string): Promise<DlqStore | undefined>;
   /** The same with the document that the store keeps of a job. Without this the cases with a damaged job have to be excused. */
   rewriteJob?(store: DlqStore, id: string, change: (document: string) => string): Promise<DlqStore>;
   /** The parts that it has. Default: all of them. */

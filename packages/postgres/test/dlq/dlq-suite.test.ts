@@ -40,6 +40,7 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
       );
       return store;
     },
+    rename: (store, id, to) => rewritten(store, { table: "dead_letters", column: "id", id }, () => to),
     rewriteJob: (store, id, change) => rewritten(store, { table: "dead_letter_jobs", column: "document", id }, change),
     many: times(2_000, 10_000),
     courses: times(4, 60),
