@@ -4,7 +4,14 @@ import type { DatabaseSync } from "node:sqlite";
 export const RUDE_VALUES = [
   "9000000000000000000",
   "-9000000000000000000",
+  // The ends of SQLite's integers, of which the least has no amount, and those beside what JavaScript has.
+  "9223372036854775807",
+  "-9223372036854775808",
+  "9007199254740992",
+  "-9007199254740992",
   "1e300",
+  "-1e300",
+  "5e-324",
   "9e999",
   "-9e999",
   "2.5",

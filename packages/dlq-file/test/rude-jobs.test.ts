@@ -1,11 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StoredJob } from "@bridge/ports";
+import { RUDE_VALUES } from "@bridge/tooling/rude-columns";
 import { expect, test } from "vitest";
 import { openDlq, scratchFolder } from "./support/scratch-dlq.ts";
 
 const { signal } = new AbortController();
-/** The least number of SQLite has no amount: to ask for that fails. */
-const VALUES = ["-9223372036854775808", "9223372036854775807", "9007199254740993", "'text'", "x'00'", "9e999"];
+/** The table takes no NULL. */
+const VALUES = RUDE_VALUES.filter((value) => value !== "NULL");
 const TYPES = ["string", "number", "string", "number", "string"];
 
 function job(id: string): StoredJob {
