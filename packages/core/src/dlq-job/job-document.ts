@@ -61,7 +61,7 @@ export function unreadableJob(stored: StoredJob): Job {
   const { id, createdAt } = stored;
   const why = isNewers(stored)
     ? "the job is a newer release's: it is only shown here"
-    : "what is written of the job is damaged: it is only shown, and deleted when it is 7 days old; plan another one";
+    : "what is written of the job is damaged: it is only shown, and deleted when it is 7 days old and the trash has nothing of it; plan another one";
   return {
     id,
     kind: "purge",

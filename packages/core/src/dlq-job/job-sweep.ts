@@ -1,7 +1,6 @@
-import { BridgeError } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
+import { askStore } from "../dlq/ensure-marked.ts";
 import { isOver } from "./job.ts";
-import type { JobBook } from "./job-book.ts";
+import type { JobBook, KeptJob } from "./job-book.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 
 const SWEEP_MS = 60_000;
@@ -16,6 +15,8 @@ const COUNT_TIMEOUT_MS = 20_000;
 export class JobSweep {
   readonly #parts: JobParts;
   #sweptAt = -Infinity;
+  /** Told as kept beyond their time. */
+  #told: ReadonlySet<string> = new Set();
 
   constructor(parts: JobParts) {
     this.#parts = parts;
@@ -28,21 +29,47 @@ export class JobSweep {
     // What is damaged is over, whatever stands beside its document.
     const ended = (await book.list(undefined, LOOKED_AT, signal)).filter(({ job }) => isOver(job.state));
     const oldest = clock.now() - KEPT_MS;
-    const gone = ended.filter(({ job }, nth) => nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest);
-    const ids = gone.filter(({ isReadable, isDamaged }) => isReadable || isDamaged).map(({ job }) => job.id);
+    const due = ended.filter(
+      ({ job, isReadable, isDamaged }, nth) =>
+        (isReadable || isDamaged) && (nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest),
+    );
+    // Somebody may have set the times of a job, by which jobs are in order, too: that of one that can be read is as it was written.
+    const newest = new Set(ended.slice(0, MAX_ENDED));
+    const asked = due.filter((kept) => kept.job.kind === "purge" && (kept.isDamaged || newest.has(kept)));
+    const needed = await this.#needed(asked, store, signal);
+    const ids = due.map(({ job }) => job.id).filter((id) => !needed.has(id));
     if (ids.length > 0) await book.delete(ids, signal);
     tallies.trashEntries = await this.#trashed(store, signal);
+  }
+
+  /** Those of which the trash has something in time, or does not say that it has nothing: without its job nobody could take it back. */
+  async #needed(
+    asked: readonly KeptJob[],
+    { admin: { trash } }: JobsStore,
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const needed = new Set(trash === undefined ? [] : asked.map(({ job }) => job.id));
+    const counted = async (bounded: AbortSignal): Promise<void> => {
+      for (const id of needed) {
+        const count = await trash?.count(1, bounded, id).catch(() => undefined);
+        if (count === 0) needed.delete(id);
+      }
+    };
+    await askStore({ clock: this.#parts.clock, signal }, counted, COUNT_TIMEOUT_MS).catch(() => {});
+    signal.throwIfAborted();
+    for (const id of needed)
+      if (!this.#told.has(id))
+        this.#parts.logger.warn("a job is kept beyond its time: the trash has entries of it, or does not tell", {
+          job_id: id,
+        });
+    this.#told = needed;
+    return needed;
   }
 
   /** A store that never answers would keep this instance from every job. */
   async #trashed({ admin: { trash } }: JobsStore, signal: AbortSignal): Promise<number | undefined> {
     if (trash === undefined) return undefined;
-    using limit = deadline(
-      this.#parts.clock,
-      COUNT_TIMEOUT_MS,
-      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
-    );
-    const bounded = AbortSignal.any([signal, limit.signal]);
-    return await orAborted(trash.count(TRASH_CAP, bounded), bounded);
+    const count = (bounded: AbortSignal): Promise<number> => trash.count(TRASH_CAP, bounded);
+    return askStore({ clock: this.#parts.clock, signal }, count, COUNT_TIMEOUT_MS);
   }
 }

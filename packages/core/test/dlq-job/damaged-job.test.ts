@@ -1,5 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import type { DlqJobs, StoredJob } from "@bridge/ports";
+import { type DlqJobs, type Logger, silentLogger, type StoredJob } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { JOB_STATES } from "../../src/dlq-job/job.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -8,11 +8,11 @@ import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bri
 
 const DAY = 24 * 3_600_000;
 
-async function withJobs() {
+async function withJobs(logger: Logger = silentLogger) {
   const clock = new FakeClock();
   const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
   await fill(dlq, 20);
-  return { clock, dlq, bridge: await started({ clock, dlq }) };
+  return { clock, dlq, bridge: await started({ clock, dlq, logger }) };
 }
 
 async function spoil(jobs: DlqJobs, id: string, document = "{"): Promise<void> {
@@ -33,7 +33,7 @@ test("a damaged job is told as failed, with what becomes of it; it is kept for 7
     await expect(jobs.ask("damaged-1", { call }, bound())).rejects.toMatchObject({
       reason: "state",
       message: expect.stringMatching(
-        /^the job is failed: .* damaged: .* deleted when it is 7 days old; plan another one$/,
+        /^the job is failed: .* damaged: .* deleted when it is 7 days old and the trash has nothing of it; plan another one$/,
       ) as unknown,
     });
   clock.skip(6 * DAY);
@@ -73,6 +73,59 @@ test("a damaged purge is undone from its batch of the trash alone; once that is 
   expect(await stored(dlq)).toEqual(before);
   await spoil(dlq.jobs, id);
   await expect(jobs.ask(id, { call: "undo" }, bound())).rejects.toMatchObject({ reason: "state" });
+  await bridge.supervisor.shutdown();
+});
+
+test.each<[string, (kept: StoredJob) => Partial<StoredJob>]>([
+  ["a damaged purge whose created_at", () => ({ document: "{", createdAt: 0 })],
+  ["a purge whose created_at", () => ({ createdAt: 0 })],
+  ["a purge whose ended_at", ({ document }) => ({ document: document.replace(/"endedAt":\d+/, '"endedAt":0') })],
+])("%s somebody has set to the past is kept while the trash has entries of it, and told", async (_, change) => {
+  const told: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (message) => void told.push(message), child: () => logger };
+  const { clock, dlq, bridge } = await withJobs(logger);
+  clock.skip(30 * DAY);
+  const jobs = bridge.supervisor.jobs();
+  const before = await stored(dlq);
+  const purge = { kind: "purge", undoWithinMs: DAY, settings: { ...AT_ONCE, rate: 5_000 } } as const;
+  const { id } = await begun(bridge, purge);
+  await until(bridge, id, "completed");
+  const kept = await dlq.jobs.get(id, bound());
+  if (kept === undefined) throw new Error("the job is not there");
+  await dlq.jobs.put({ ...kept, ...change(kept), revision: kept.revision + 1 }, kept.revision, bound());
+  await clock.advance(130_000);
+  expect(told).toEqual(["a job is kept beyond its time: the trash has entries of it, or does not tell"]);
+  await jobs.ask(id, { call: "undo" }, bound());
+  await until(bridge, id, "undone");
+  expect(await stored(dlq)).toEqual(before);
+  const again = await begun(bridge, purge);
+  await until(bridge, again.id, "completed");
+  await spoil(dlq.jobs, again.id);
+  clock.skip(8 * DAY);
+  await clock.advance(130_000);
+  await expect(jobs.get(again.id, bound())).rejects.toMatchObject({ kind: "not_found" });
+  await bridge.supervisor.shutdown();
+});
+
+test("of a damaged purge whose store does not count its trash nothing is forgotten", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
+  await fill(dlq, 20);
+  const trash = { ...dlq.admin.trash };
+  let isSilent = false;
+  const count: typeof trash.count = (cap, signal, batch) =>
+    isSilent && batch !== undefined ? Promise.reject(new Error("not now")) : dlq.admin.trash.count(cap, signal, batch);
+  const bridge = await started({ clock, dlq: { ...dlq, admin: { ...dlq.admin, trash: { ...trash, count } } } });
+  const { id } = await begun(bridge, { kind: "purge", undoWithinMs: DAY, settings: { ...AT_ONCE, rate: 5_000 } });
+  await until(bridge, id, "completed");
+  await spoil(dlq.jobs, id);
+  isSilent = true;
+  clock.skip(8 * DAY);
+  await clock.advance(130_000);
+  expect(await bridge.supervisor.jobs().get(id, bound())).toMatchObject({ state: "failed" });
+  isSilent = false;
+  await clock.advance(130_000);
+  await expect(bridge.supervisor.jobs().get(id, bound())).rejects.toMatchObject({ kind: "not_found" });
   await bridge.supervisor.shutdown();
 });
 
