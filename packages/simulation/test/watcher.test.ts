@@ -22,6 +22,8 @@ interface Scene {
   readonly plan: Partial<Plan>;
   /** What came of its sends to `out`, each second. */
   readonly sends: "accepted" | "refused" | "unanswered" | "none";
+  /** Nothing is sent from then on. */
+  readonly sendsUntil: number;
   /** It is stopped and started again so often, each time between two looks. */
   readonly stopsEachMs: number;
   /** In each minute it is for so long a standby that does not know who has the lease. */
@@ -41,6 +43,7 @@ const TRUE: Scene = {
   holder: "one",
   plan: {},
   sends: "accepted",
+  sendsUntil: Infinity,
   stopsEachMs: Infinity,
   standsByMs: 0,
   lateCalls: 0,
@@ -59,6 +62,7 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
     holder,
     plan,
     sends: came,
+    sendsUntil,
     stopsEachMs,
     standsByMs,
     lateCalls: late,
@@ -115,7 +119,7 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
     commits: { done: true },
   } as unknown as Instances).begin();
   const send = (): void => {
-    if (came !== "none") {
+    if (came !== "none" && time.now < sendsUntil) {
       const ended = sends.begins(owner, "out", { id: "m-0" }, new AbortController().signal);
       if (came === "accepted") ended(undefined);
       if (came === "refused") ended(new BridgeError("UNAVAILABLE", "no"));
@@ -169,6 +173,8 @@ test("what is true is told to nobody", async () => {
     [],
   );
   expect(await told({ progress: { progress: "failing", reason: "out" }, sends: "refused" })).toEqual([]);
+  // Several failures, and then nothing to do.
+  expect(await told({ progress: { progress: "idle" }, sends: "refused", sendsUntil: 5_000 })).toEqual([]);
   // What was before a stop says nothing of what is now.
   expect(await told({ sends: "refused", stopsEachMs: 10_000 })).toEqual([]);
 });

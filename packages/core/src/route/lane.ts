@@ -1,5 +1,5 @@
 import type { LastFailure } from "../accounting/leg-account.ts";
-import { type Attempts, type LaneFacts, NEWS_MS } from "../view/progress.ts";
+import { type Attempts, FAILURES, type LaneFacts, mostRefused, NEWS_MS } from "../view/progress.ts";
 
 /** Counters that only grow, and what there is to do now; read a few times a second. */
 export interface LaneSource {
@@ -24,6 +24,7 @@ const ASLEEP_MS = 5 * SECOND;
 const KEPT = 61;
 const RECENT_MS = 10 * SECOND;
 const MINUTE_MS = 60 * SECOND;
+const NONE: Attempts = { delivered: 0, refused: 0, unanswered: 0 };
 
 /** Watches one part of a route's work from outside, so that messages pay nothing for it. */
 export class Lane {
@@ -38,8 +39,12 @@ export class Lane {
   #endedAt = -Infinity;
   /** When something was last delivered, or there was seen to be nothing to deliver. */
   #deliveredAt: number;
-  /** How long of the time since then there was something to do, so far as it was looked. */
+  /** How long it was in vain since then, and how long of that there was something to do, so far as it was looked. */
+  #undeliveredMs = 0;
   #workedMs = 0;
+  #recent = NONE;
+  /** When it was last seen that an attempt had ended. */
+  #triedAt = -Infinity;
   /** How many attempts had failed by then, and when it was last looked. */
   #failedBefore: number;
   #failed: number;
@@ -58,21 +63,28 @@ export class Lane {
     const source = this.#source;
     const { work, ended, delivered } = source;
     const failed = failuresOf(source);
-    const slept = now - this.#seenAt >= ASLEEP_MS;
+    const passedMs = now - this.#seenAt;
+    const slept = passedMs >= ASLEEP_MS;
+    const isDelivered = delivered !== this.#delivered;
+    const isFailed = failed !== this.#failed;
     // What is new came between the last look and now: taken for as early as that, a standstill is told in time.
     if (ended !== this.#ended) [this.#ended, this.#endedAt, this.#freeAt] = [ended, this.#seenAt, this.#seenAt];
     if (work === 0 || slept) this.#freeAt = now;
-    if (delivered !== this.#delivered) {
+    if (isDelivered) {
       [this.#delivered, this.#deliveredAt, this.#failedBefore] = [delivered, this.#seenAt, this.#failed];
-      this.#workedMs = 0;
+      this.#undeliveredMs = this.#workedMs = 0;
     }
-    if (!slept && (work > 0 || failed !== this.#failed)) this.#workedMs += now - this.#seenAt;
+    if (!slept && (work > 0 || isFailed)) this.#workedMs += passedMs;
+    // After a failure, no work may only mean that the source has taken it back until its next try: that shows when it fails again.
+    if (isFailed) this.#undeliveredMs = now - this.#deliveredAt;
+    else if (work > 0) this.#undeliveredMs += passedMs;
     this.#failed = failed;
-    // After a failure, no work may only mean that the source has taken it back until its next try.
     const failure = this.#failure(now);
     if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) {
-      [this.#deliveredAt, this.#failedBefore, this.#workedMs] = [now, failed, 0];
+      [this.#deliveredAt, this.#failedBefore] = [now, failed];
+      this.#undeliveredMs = this.#workedMs = 0;
     }
+    this.#remember(now, isDelivered, isDelivered || isFailed);
     this.#seenAt = now;
     const newest = this.#samples.at(-1) ?? this.#samples[0];
     if (now - newest.at < SECOND) return;
@@ -91,15 +103,26 @@ export class Lane {
       work,
       limited,
       quietMs: now - this.#freeAt,
-      undeliveredMs: now - this.#deliveredAt,
+      undeliveredMs: this.#undeliveredMs,
       workedMs: this.#workedMs,
       failure: this.#failure(now),
-      recent: this.#since(now - RECENT_MS),
+      recent: this.#recent,
     };
   }
 
   lastMinute(now: number): Attempts {
     return this.#since(now - MINUTE_MS);
+  }
+
+  /** What is recent changes with attempts only: as those before leave its ten seconds, what is left says nothing new. */
+  #remember(now: number, isDelivered: boolean, isTried: boolean): void {
+    const inVain = (this.#failure(now)?.times ?? 0) >= FAILURES;
+    if (isTried) {
+      this.#triedAt = now;
+      const recent = this.#since(now - RECENT_MS);
+      if (!inVain || isDelivered || mostRefused(recent)) this.#recent = recent;
+    }
+    if (now - this.#triedAt >= (inVain ? NEWS_MS : RECENT_MS)) this.#recent = NONE;
   }
 
   #failure(now: number): LaneFacts["failure"] {

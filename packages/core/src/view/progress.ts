@@ -5,7 +5,7 @@ export type Progress = (typeof PROGRESS)[number];
 /** So many times its `send_timeout` a route may be at work before nothing coming of it is a standstill. */
 const STANDSTILL = 2;
 /** One failure may be the fault of its message; of so many, with nothing delivered in between, the target is to be looked at. */
-const FAILURES = 2;
+export const FAILURES = 2;
 /** A failure that nothing has followed is news for so long. */
 export const NEWS_MS = 60_000;
 
@@ -26,7 +26,7 @@ export interface LaneFacts {
   readonly work: number;
   /** How long nothing has ended although there was work. */
   readonly quietMs: number;
-  /** How long nothing was delivered although there was something to deliver, or news of a failure. */
+  /** How long nothing was delivered although there was something to deliver; what lies between two failures counts in any case. */
   readonly undeliveredMs: number;
   /** How long of that there was work. */
   readonly workedMs: number;
@@ -34,7 +34,7 @@ export interface LaneFacts {
   readonly failure:
     | { readonly code: string; readonly error: string; readonly agoMs: number; readonly times: number }
     | undefined;
-  /** Of the last seconds. */
+  /** Of the ten seconds before the last attempt ended; of those before, if most were refused and nothing was delivered since. */
   readonly recent: Attempts;
   /** Whether messages wait for their turn under a rate limit. */
   readonly limited: boolean;
@@ -103,11 +103,15 @@ function troubleOf(lane: LaneFacts, boundMs: number): Judgement | undefined {
       ? { progress: "waiting", reason: `${name}: its rate limit` }
       : { progress: "stalled", reason: `${name}: nothing has ended for ${seconds(quietMs)}, though there is work` };
   }
-  if (recent.refused >= FAILURES && recent.refused > recent.delivered + recent.unanswered) {
+  if (mostRefused(recent)) {
     const reason = `${name}: ${recent.refused} of the last ${recent.refused + recent.delivered + recent.unanswered} attempts were refused`;
     return { progress: "failing", reason: failure === undefined ? reason : `${reason}; the last with ${failure.code}` };
   }
   return undefined;
+}
+
+export function mostRefused({ delivered, refused, unanswered }: Attempts): boolean {
+  return refused >= FAILURES && refused > delivered + unanswered;
 }
 
 /** Of attempts, the share that failed; `undefined` without any. */

@@ -76,9 +76,9 @@ describe("how long of the time without a delivery there was something to do", ()
     const { after, failure } = stage();
     after(1_000, { work: 1 });
     after(2_000, { work: 0, refused: 1, failure: failure(1_500) });
-    expect(after(30_000)).toMatchObject({ undeliveredMs: 30_000, workedMs: 2_000 });
+    expect(after(30_000)).toMatchObject({ undeliveredMs: 2_000, workedMs: 2_000 });
     after(31_000, { work: 1 });
-    expect(after(32_000)).toMatchObject({ undeliveredMs: 32_000, workedMs: 4_000 });
+    expect(after(32_000)).toMatchObject({ undeliveredMs: 4_000, workedMs: 4_000 });
   });
 
   test("counts an attempt of which only its failure is seen", () => {
@@ -154,13 +154,14 @@ describe("the failure that nothing delivered has followed", () => {
     expect(after(5_000, { refused: 6 }).failure).toMatchObject({ agoMs: 500, times: 1 });
   });
 
-  test("keeps what was not delivered in mind while the source has it back, for as long as it is news", () => {
+  test("counts the time in which its source had it back when it fails again, for as long as it is news", () => {
     const { after, failure } = stage({ work: 1 });
     after(1_000, { refused: 1, failure: failure(1_000) });
-    expect(after(2_000, { work: 0 })).toMatchObject({ quietMs: 0, undeliveredMs: 2_000 });
-    for (let ms = 3_000; ms < 61_000; ms += 1_000) after(ms);
-    expect(after(60_999)).toMatchObject({ undeliveredMs: 60_999 });
-    expect(after(61_000)).toMatchObject({ undeliveredMs: 0 });
+    expect(after(2_000, { work: 0 })).toMatchObject({ quietMs: 0, undeliveredMs: 1_000 });
+    for (let ms = 3_000; ms < 31_000; ms += 1_000) after(ms);
+    expect(after(31_000, { refused: 2, failure: failure(31_000) })).toMatchObject({ undeliveredMs: 31_000 });
+    expect(after(90_999)).toMatchObject({ undeliveredMs: 31_000 });
+    expect(after(91_000)).toMatchObject({ undeliveredMs: 0 });
   });
 
   test("is none once it is no news and there is nothing to do, and counts no more with those after that", () => {
@@ -201,5 +202,16 @@ describe("attempts that ended", () => {
     for (let at = 1; at <= 900; at++) after(at * 100, { delivered: at });
     expect(lane.facts(BEGAN + 90_000).recent.delivered).toBe(100);
     expect(lane.lastMinute(BEGAN + 90_000).delivered).toBe(600);
+  });
+
+  test("are recent for ten seconds after the last, and as long as two failures are news that nothing delivered has followed", () => {
+    const { after, failure } = stage();
+    expect(after(5_000, { delivered: 3, refused: 1 }).recent).toMatchObject({ delivered: 3, refused: 1 });
+    expect(after(14_999).recent).toMatchObject({ delivered: 3, refused: 1 });
+    expect(after(15_000).recent).toEqual({ delivered: 0, refused: 0, unanswered: 0 });
+    after(20_000, { refused: 3, failure: failure(20_000) });
+    expect(after(40_000, { refused: 4, failure: failure(40_000) }).recent).toMatchObject({ delivered: 0, refused: 2 });
+    expect(after(99_999).recent).toMatchObject({ refused: 2 });
+    expect(after(100_000).recent).toMatchObject({ refused: 0 });
   });
 });

@@ -169,14 +169,14 @@ export class Watcher {
       // Where one failure ends a message, each send comes to something.
       const isTriedAgain = plan.maxReplayAttempts > 1;
       const inVain = isTriedAgain && failures >= FAILURES && now - lastFailureAt < NEWS_MS && this.#isHeld;
+      // After the last of them there may have been nothing to do, for which no route is worse.
+      const inVainMs = lastFailureAt - firstFailureAt;
       if (
         inVain &&
-        now - Math.max(since, firstFailureAt) > standstillMs &&
+        lastFailureAt - Math.max(since, firstFailureAt) > standstillMs &&
         (progress === "idle" || progress === "moving")
       )
-        this.#violated(
-          `${says}, and nothing came of ${failures} sends to ${binding} in ${seconds(now - firstFailureAt)}`,
-        );
+        this.#violated(`${says}, and nothing came of ${failures} sends to ${binding} in ${seconds(inVainMs)}`);
     }
   }
 
