@@ -91,7 +91,8 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "does not look whose document is stored",
-    caughtBy: "another hand's document counts, whatever its version, and what was noted is forgotten",
+    caughtBy:
+      "another hand's document counts, whatever its version, and the next start is told what that has replaced, once",
     change: (probations, _, left) => ({
       async begin(document, expected, probation, signal) {
         const current = await probations.begin(document, expected, probation, signal);

@@ -90,6 +90,18 @@ test("operators 7: of a file that is away when its change is to be taken back th
   );
 });
 
+test("spec 4.9.8: the start after a kill tells what another hand has replaced, and takes nothing back", async () => {
+  const plan = planWith(false, [
+    trial("nothing"),
+    { kind: "kill", at: 25_000, forMs: 10_000 },
+    { kind: "by-hand", at: 30_000, forMs: 0, change: { what: "rate", perSecond: 100 } },
+  ]);
+  const { violations, trace } = await runPlan(plan, true);
+  expect(violations).toEqual([]);
+  const said = trace.filter((line) => line.includes("another hand has replaced a configuration"));
+  expect([said.length, trace.some((line) => line.includes("was taken back"))]).toEqual([1, false]);
+});
+
 test.each([false, true])(
   "what is left of a binding that a process tried out until it died is moved by whoever reads of it, shared: %s",
   async (shared) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ConfigProbations, ConfigStore, LeftProbation, Probation, StoredConfig } from "@bridge/ports";
-import { loadOf, named } from "../config-store/check.ts";
+import { assertStored, loadOf, named } from "../config-store/check.ts";
 import type { ConfigPlace } from "../config-store/config-store-subject.ts";
 
 /** Of version 5, over {@link FIRST}. */
@@ -47,11 +47,14 @@ export async function leftAt(store: ConfigStore, signal: AbortSignal): Promise<L
   return left;
 }
 
-/** There has to be nothing that `store` could take back: what was replaced by another hand is told at most, and ended. */
-export async function leavesAsIs(store: ConfigStore, signal: AbortSignal): Promise<void> {
+/** What was on probation for `store` is told as replaced by what is stored now, and ended. */
+export async function endsReplaced(store: ConfigStore, signal: AbortSignal): Promise<void> {
   const left = await probationsOf(store).find(signal);
-  if (left === undefined) return;
+  assert.ok(left !== undefined, "what was on probation is forgotten without a word");
   assert.ok("replacedBy" in left, "what another hand has replaced is told as if it could be taken back");
-  assert.deepEqual(left.replacedBy.document, (await loadOf(store, signal)).document);
+  const { version, formerVersion, actor } = left.probation;
+  assert.deepEqual([version, formerVersion, actor], [PROBATION.version, PROBATION.formerVersion, PROBATION.actor]);
+  assertStored(left.tried, named("rejected"), PROBATION.version);
+  assert.deepEqual(left.replacedBy, await loadOf(store, signal));
   await probationsOf(store).end(signal);
 }

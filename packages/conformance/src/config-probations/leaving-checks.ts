@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assertStored, at, type ConfigStoreCheck, FIRST, loadOf, named, writeTo } from "../config-store/check.ts";
-import { begin, leavesAsIs, leftAt, nextProcess, PROBATION, probationsOf } from "./check.ts";
+import { begin, endsReplaced, leftAt, nextProcess, PROBATION, probationsOf } from "./check.ts";
 
 const REVERSAL = { why: "failure_ratio", detail: "12 of 96 sends failed" };
 
@@ -58,21 +58,23 @@ export const LEAVING_CHECKS = {
     assert.deepEqual([after.reversal, after.current], [REVERSAL, undefined]);
     assertStored(after.former, FIRST, 4);
   }),
-  "of a document that is not stored nothing is taken back": at(async (place, signal) => {
+  "of a document that is not stored nothing is taken back, and it is told": at(async (place, signal) => {
     const { former, current } = await begin(place.store, signal);
     await place.store.restore(former, current, signal);
     const next = await nextProcess(place);
-    await leavesAsIs(next, signal);
+    await endsReplaced(next, signal);
     assertStored(await next.load(signal), FIRST, 4);
   }),
-  "another hand's document counts, whatever its version, and what was noted is forgotten": at(async (place, signal) => {
-    const { former, current } = await begin(place.store, signal);
-    await place.replace({ ...named("by hand"), config_version: 5 });
-    const next = await nextProcess(place);
-    await leavesAsIs(next, signal);
-    assertStored(await next.load(signal), named("by hand"), 5);
-    assert.equal(await place.store.restore(former, current, signal), false);
-    await writeTo(next, current.document, await loadOf(next, signal), signal);
-    assert.equal(await probationsOf(await nextProcess(place)).find(signal), undefined);
-  }),
+  "another hand's document counts, whatever its version, and the next start is told what that has replaced, once": at(
+    async (place, signal) => {
+      const { former, current } = await begin(place.store, signal);
+      await place.replace({ ...named("by hand"), config_version: 5 });
+      const next = await nextProcess(place);
+      await endsReplaced(next, signal);
+      assertStored(await next.load(signal), named("by hand"), 5);
+      assert.equal(await place.store.restore(former, current, signal), false);
+      await writeTo(next, current.document, await loadOf(next, signal), signal);
+      assert.equal(await probationsOf(await nextProcess(place)).find(signal), undefined);
+    },
+  ),
 } as const satisfies Record<string, ConfigStoreCheck>;

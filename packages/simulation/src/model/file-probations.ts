@@ -1,4 +1,4 @@
-import type { ConfigProbations, LeftProbation, StoredConfig } from "@bridge/ports";
+import type { ConfigProbations, LeftProbation, ReplacedProbation, StoredConfig } from "@bridge/ports";
 import type { DocumentSight } from "./document-sight.ts";
 import type { Ask } from "./document-store.ts";
 import type { KeptDocument, ProbationNote } from "./kept-document.ts";
@@ -12,28 +12,28 @@ export function fileProbations(
 ): ConfigProbations {
   const { held } = kept;
   /** Of the probation that this process has begun or found last. */
-  let own: Pick<ProbationNote, "revision" | "former"> | undefined;
+  let own: Pick<ProbationNote, "tried" | "former"> | undefined;
   const left = (note: ProbationNote): LeftProbation => {
-    const { probation, orderly, reversal, former, revision } = note;
-    const isCurrent = kept.stored.revision === revision;
+    const { probation, orderly, reversal, former, tried } = note;
+    const isCurrent = kept.stored.revision === tried.revision;
     const said = reversal !== undefined && { reversal };
     return { probation, orderly, former, current: isCurrent ? kept.stored : undefined, ...said };
   };
-  const find = (): LeftProbation | undefined => {
+  const find = (): LeftProbation | ReplacedProbation | undefined => {
     const { note, away } = kept;
     if (note === undefined || away === "unreadable") return undefined;
-    own = { revision: note.revision, former: note.former };
+    const { probation, tried, former, reversal } = note;
+    own = { tried, former };
     if (away !== undefined) {
       // What comes back later is not to be run unseen: the former one takes its place.
-      held.restore(note.former);
-      kept.noteWritten("put back in the place of none", note.former);
-      return { ...left(note), current: undefined, orderly: false, reversal: note.reversal ?? { why: "process_ended" } };
+      held.restore(former);
+      kept.noteWritten("put back in the place of none", former);
+      return { ...left(note), current: undefined, orderly: false, reversal: reversal ?? { why: "process_ended" } };
     }
-    const { revision } = kept.stored;
-    if (revision === note.revision || (revision === note.former.revision && note.reversal !== undefined))
+    const { stored } = kept;
+    if (stored.revision === tried.revision || (stored.revision === former.revision && reversal !== undefined))
       return left(note);
-    kept.note = undefined;
-    return undefined;
+    return { probation, tried, replacedBy: stored };
   };
   return {
     async begin(document, expected, probation, signal) {
@@ -44,7 +44,7 @@ export function fileProbations(
         const current = held.write(document, expected.version + 1);
         kept.noteWritten("written to be tried out", current);
         kept.noteTried(current, probation.confirmBy);
-        own = { revision: current.revision, former };
+        own = { tried: current, former };
         kept.note = { ...own, probation, orderly: false };
         return current;
       };
@@ -64,7 +64,7 @@ export function fileProbations(
       onEnd();
       await ask(signal, async () => {
         const { note } = kept;
-        if (note?.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
+        if (note?.tried.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
         kept.note = undefined;
       });
     },

@@ -18,8 +18,8 @@ export interface KeptDocumentOptions extends Omit<RemoteOptions, "name" | "habit
 
 /** What lies beside a file of a document that is on probation. */
 export interface ProbationNote extends Pick<LeftProbation, "probation" | "orderly" | "reversal"> {
-  /** Of the document that is on probation. */
-  readonly revision: string;
+  /** What is on probation. */
+  readonly tried: StoredConfig;
   readonly former: StoredConfig;
 }
 

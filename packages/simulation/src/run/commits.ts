@@ -32,7 +32,7 @@ export class Commits {
     if ([...this.#calls].some(({ owner }) => owner.alive)) return false;
     const { live } = this.#instances;
     // What is noted of another document is forgotten at the next start.
-    const isNoted = document.note?.revision === document.stored.revision;
+    const isNoted = document.note?.tried.revision === document.stored.revision;
     if (!this.#isOriginal || isNoted || live.length < (plan.instances ?? 1)) return false;
     return live.every(
       ({ supervisor, configured }) =>
