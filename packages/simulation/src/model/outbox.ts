@@ -31,7 +31,6 @@ export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
 
 interface Kept {
   readonly record: OutboxRecord;
-  readonly by: Owner;
   readonly since: number;
   status: OutboxStatus;
   attempts: number;
@@ -70,7 +69,6 @@ export class Outbox {
   /** The same, by the message and the binding. */
   readonly #legs = new Map<string, Kept[]>();
   readonly #server: Owner = { alive: true, pending: 0 };
-  readonly #leftBy = new Set<Owner>();
   readonly #redriveAsks = new RedriveAsks();
   #unfinished = 0;
   #store: OutboxStore;
@@ -90,21 +88,8 @@ export class Outbox {
     return kept.some(({ token, lentTo, lentUntil }) => token !== undefined && lentTo === to && now <= lentUntil);
   }
 
-  /** But for what those have left in it who were the only ones to know of it. */
   get empty(): boolean {
-    return this.#unfinished === 0 || this.#unfinished === [...this.leftBehind()].length;
-  }
-
-  /** An instance dies that tried this store out: no document names it, and nobody knows of what it holds. */
-  isLeftBy(owner: Owner): void {
-    this.#leftBy.add(owner);
-  }
-
-  /** The unfinished records of those. */
-  *leftBehind(): Iterable<{ readonly number: number; readonly bindingId: string }> {
-    for (const { record, status, by } of this.#kept.values())
-      if (status === "pending" && this.#leftBy.has(by))
-        yield { number: numberIn(record.envelope.payload), bindingId: record.bindingId };
+    return this.#unfinished === 0;
   }
 
   /** Up to so many unfinished records, the oldest first. */
@@ -211,7 +196,7 @@ export class Outbox {
       const number = numberIn(record.envelope.payload);
       trace.add(`outbox: ${number} for ${record.bindingId} is ${kind}`);
       if (kind !== "persisted") continue;
-      this.#keep(owner, number, record);
+      this.#keep(number, record);
       this.#unfinished++;
       if (record.entryId === undefined) auditor.outbox.persisted(number, record.bindingId);
       else this.#replays(owner, number, { ...record, entryId: record.entryId });
@@ -223,11 +208,10 @@ export class Outbox {
     return results;
   }
 
-  #keep(by: Owner, number: number, record: OutboxRecord): void {
+  #keep(number: number, record: OutboxRecord): void {
     const loan = { token: undefined, lentTo: undefined, lentUntil: 0 };
     const kept: Kept = {
       record,
-      by,
       since: this.#options.time.now,
       status: "pending",
       attempts: 0,

@@ -103,11 +103,9 @@ export function draw(seed: number): Plan {
   };
   const plan = withDress(dice.fork("dress"), drawn);
   const parts = { outbox: outbox !== undefined, jobs };
-  // Nobody empties the outbox of an instance that may not send.
-  const others = { ...parts, outbox: parts.outbox && !(leasesTargets && many.instances > 1) };
-  const changes = withOtherChanges(dice.fork("changes"), plan, others);
+  const changes = withOtherChanges(dice.fork("changes"), plan, parts);
   const documents = withDocuments(dice.fork("documents"), changes, (of) =>
-    of.chance(0.4) ? drawOtherChange(of, others) : drawChange(of, parts.outbox),
+    of.chance(0.4) ? drawOtherChange(of, parts) : drawChange(of, parts.outbox),
   );
   const program = withProgram(dice.fork("program"), documents);
   const slips = withSlips(dice.fork("slips"), withSingles(dice.fork("singles"), program));

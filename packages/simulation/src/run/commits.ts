@@ -12,6 +12,13 @@ const TTL_MS = 60_000;
 /** When the faults are over: how often somebody looks whether all is as it was. */
 const LOOK_MS = 7_000;
 
+interface Commit {
+  /** Default: that of `fromVersion`. */
+  readonly document?: BridgeDocument;
+  readonly fromVersion?: number;
+  readonly trial?: PlannedCommit["trial"] | undefined;
+}
+
 /** Operators who change the document with commits, try changes out, confirm them and take them back. */
 export class Commits {
   readonly #world: World;
@@ -29,7 +36,7 @@ export class Commits {
   get done(): boolean {
     const { plan, document } = this.#world;
     if (plan.documents === undefined) return true;
-    if ([...this.#calls].some(({ owner }) => owner.alive)) return false;
+    if (this.#isAsked) return false;
     const { live } = this.#instances;
     // What is noted of another document is forgotten at the next start.
     const isNoted = document.note?.tried.revision === document.stored.revision;
@@ -47,8 +54,9 @@ export class Commits {
     const { plan, time } = this.#world;
     const instance = this.#instances.at(place);
     if (instance !== undefined)
-      this.#commit(instance, changed(plan.document, [change]), trial, (version) => {
-        if (trial === undefined || trial.next === "nothing") return;
+      this.#commit(instance, { document: changed(plan.document, [change]), trial }, (result) => {
+        if (result.status !== "probation" || trial === undefined || trial.next === "nothing") return;
+        const { version } = result;
         time.at(time.now + trial.afterMs, () => this.#end(place, version, trial.next === "confirm"));
       });
     return () => {
@@ -74,6 +82,22 @@ export class Commits {
     this.#back(this.#next++ % Math.max(1, live.length));
   }
 
+  /** Commits a version again that was taken back, when nothing else is under way; of one that is not kept, what it changed. */
+  again(instance: Instance, version: number, committed: () => void): void {
+    const { plan, document } = this.#world;
+    if (!this.#isOriginal || this.#isAsked) return;
+    const isKept = document.held.kept.some((kept) => kept.version === version);
+    const what = isKept ? { fromVersion: version } : { document: changed(plan.document, [{ what: "outbox-moved" }]) };
+    this.#commit(instance, what, ({ status }) => {
+      if (status === "committed" || status === "committed_applying") committed();
+    });
+  }
+
+  /** Whether somebody waits for an answer who can get one. */
+  get #isAsked(): boolean {
+    return [...this.#calls].some(({ owner }) => owner.alive);
+  }
+
   get #isOriginal(): boolean {
     const { document, plan } = this.#world;
     const { config_version: _, ...stored } = document.stored.document;
@@ -82,9 +106,9 @@ export class Commits {
 
   #back(place: number): void {
     const instance = this.#instances.at(place);
-    if (instance === undefined || this.#isOriginal || [...this.#calls].some(({ owner }) => owner.alive)) return;
+    if (instance === undefined || this.#isOriginal || this.#isAsked) return;
     const tried = instance.configured?.transactions.probation();
-    if (tried === undefined) this.#commit(instance, this.#world.plan.document, undefined, () => {});
+    if (tried === undefined) this.#commit(instance, { document: this.#world.plan.document }, () => {});
   }
 
   #end(place: number, version: number, confirms: boolean): void {
@@ -105,24 +129,17 @@ export class Commits {
     });
   }
 
-  #commit(
-    instance: Instance,
-    document: BridgeDocument,
-    trial: PlannedCommit["trial"],
-    tried: (version: number) => void,
-  ): void {
+  #commit(instance: Instance, { document, fromVersion, trial }: Commit, told: (result: CommitResult) => void): void {
     this.#ask(instance, trial === undefined ? "commits" : "tries a change out", async (transactions, signal) => {
-      const { id } = await transactions.open(TTL_MS, signal);
+      const { id } = await transactions.open(TTL_MS, signal, fromVersion);
       try {
-        await transactions.replace(id, JSON.stringify(document), signal);
+        if (document !== undefined) await transactions.replace(id, JSON.stringify(document), signal);
         const ran = this.#runs(instance);
         const result = await transactions.commit(id, "operator", trial);
         this.#judge(instance, result, ran);
         if (result.status === "stranding") this.#world.otherDlq.discardAll(instance.owner);
-        if (result.status === "probation") {
-          this.#world.auditor.documents.tried(result.version, trial?.withinMs ?? 0);
-          tried(result.version);
-        }
+        if (result.status === "probation") this.#world.auditor.documents.tried(result.version, trial?.withinMs ?? 0);
+        told(result);
         return `${result.status}${"error" in result ? `: ${result.error}` : ""}`;
       } finally {
         if (transactions.has(id)) transactions.rollback(id);

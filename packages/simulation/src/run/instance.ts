@@ -39,6 +39,8 @@ export class Instance {
   /** What its hooks are told. */
   hookBooks: HookBooks | undefined;
   recorder: Recorder | undefined;
+  /** Why it was refused the last change that it was asked for, where it follows no document. */
+  refused: string | undefined;
   readonly #world: World;
   readonly #time: VirtualTime;
   readonly registry: Registry;
@@ -107,12 +109,14 @@ export class Instance {
     return [...this.#sessions.sources].reduce((sum, { open }) => sum + open.size, 0);
   }
 
-  /** Whether it tries out a document that has its outbox elsewhere. */
-  get triesOtherOutbox(): boolean {
-    const tried = this.configured?.transactions.probation()?.version;
-    if (tried === undefined) return false;
-    const { configVersion, stores } = this.supervisor.config();
-    return configVersion === tried && isDeepStrictEqual(stores.outbox?.options, OTHER_STORE.options);
+  /** Why something else is not in force, as an operator is told. */
+  get told(): string | undefined {
+    return this.configured?.told ?? this.refused;
+  }
+
+  /** Whether it has its outbox elsewhere. */
+  get hasOtherOutbox(): boolean {
+    return isDeepStrictEqual(this.supervisor.config().stores.outbox?.options, OTHER_STORE.options);
   }
 
   /** The broker drops its connections. */

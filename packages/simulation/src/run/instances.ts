@@ -4,6 +4,7 @@ import { Configured } from "./configured.ts";
 import { Instance } from "./instance.ts";
 import { JobOperators } from "./job-operators.ts";
 import { Commits } from "./commits.ts";
+import { LeftStores } from "./left-stores.ts";
 import { Looks } from "./looks.ts";
 import { Reloads } from "./reloads.ts";
 import { Singles } from "./singles.ts";
@@ -23,6 +24,7 @@ export class Instances {
   readonly reloads: Reloads;
   readonly jobs: JobOperators;
   readonly commits: Commits;
+  readonly leftStores: LeftStores;
   readonly looks: Looks;
   readonly singles: Singles;
   readonly slips: Slips;
@@ -40,6 +42,7 @@ export class Instances {
     this.reloads = new Reloads(world, (place) => this.at(place));
     this.jobs = new JobOperators(world, () => this.live);
     this.commits = new Commits(world, this);
+    this.leftStores = new LeftStores(world, this);
     this.looks = new Looks(world);
     this.singles = new Singles(world);
     this.slips = new Slips(world);
@@ -114,7 +117,6 @@ export class Instances {
     const instance = this.#places[place] ?? this.#beginning[place];
     if (instance === undefined) return;
     this.#world.trace.add(`${instance.name} is killed`);
-    if (instance.triesOtherOutbox) this.#world.otherOutbox.isLeftBy(instance.owner);
     this.#diesAmidATrial(instance);
     instance.kill();
     this.#places[place] = undefined;

@@ -2,7 +2,6 @@ import type { BridgeConfig, BridgeDocument } from "@bridge/config";
 import { OperationError } from "@bridge/core";
 import { type Change, changed, isStructural } from "../plan/change.ts";
 import type { Instance } from "./instance.ts";
-import { moveFromStandby } from "./undelivered.ts";
 import type { World } from "./world.ts";
 
 /** An operator whose change back is not in force asks again after this. */
@@ -81,10 +80,9 @@ export class Reloads {
     if (instance === undefined || open(place).length > 0) return;
     const rest = [...place.changes].filter((other) => other !== change);
     this.#ask(place, instance, rest, true, (error, config) => {
-      if (error instanceof OperationError && error.kind === "stranding") {
-        this.#world.otherDlq.discardAll(instance.owner);
-        if (time.now > this.#world.plan.calmAt) moveFromStandby(instance, this.#world);
-      }
+      const isStranding = error instanceof OperationError && error.kind === "stranding";
+      instance.refused = isStranding ? error.message : undefined;
+      if (isStranding) this.#world.otherDlq.discardAll(instance.owner);
       // One that was accepted may still be refused.
       const { supervisor } = instance;
       if (supervisor.state().kind !== "swapping" && supervisor.config() === config) place.changes.delete(change);

@@ -90,11 +90,12 @@ async function run(world: World, instances: Instances): Promise<void> {
   instances.beginAll();
   watcher.begin();
   instances.triedLetters.lookAfter();
+  instances.undelivered.lookAfter();
+  instances.leftStores.lookAfter();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
   instances.jobs.lookAfter();
   instances.commits.lookAfter();
-  instances.undelivered.lookAfter();
   const idle = (): boolean =>
     broker.empty &&
     callers?.empty !== false &&
@@ -103,13 +104,15 @@ async function run(world: World, instances: Instances): Promise<void> {
     instances.reloads.done &&
     injects.done &&
     instances.jobs.done &&
-    instances.commits.done;
+    instances.commits.done &&
+    instances.leftStores.done;
   const { rate = Infinity } = plan;
   const limited = (plan.bindings.length * 1_000) / rate;
   const calmMs = CALM_MS + plan.messages.length * WAYS * (longestWay(plan) + limited);
   await time.pass(plan.calmAt + calmMs, idle);
   if (!idle())
     auditor.violated(`${Math.round(calmMs / 60_000)} minutes after the last fault there is still something to do`);
+  instances.leftStores.rests();
   // One whose store does not always answer in time may end at any time, and the next one begins.
   const allRun = (): boolean => instances.live.length >= (plan.instances ?? 1);
   const allAtRest = (): boolean => allRun() && instances.live.every(({ supervisor }) => isAtRest(supervisor));
@@ -133,7 +136,6 @@ async function run(world: World, instances: Instances): Promise<void> {
     if (instance.owner.alive) await end(world, instance);
   }
   if (broker.connections > 0) auditor.violated("after the shutdown there is still a connection to the broker");
-  for (const { number, bindingId } of world.otherOutbox.leftBehind()) auditor.outbox.leftBehind(number, bindingId);
   auditor.close();
 }
 

@@ -8,17 +8,27 @@ interface Left {
   readonly bindingId: string;
 }
 
+type Whose = readonly [routeId: string, bindingId: string];
+
 /** How often somebody looks. */
 const LOOK_MS = 10_000;
+/** What an instance is refused for may have moved on by itself until then. */
+const PATIENCE_MS = 60_000;
+/** As it is told whose records are in the way of a change. */
+const IN_THE_WAY = /in the outbox of route (\S+) and binding ([^\s,;]+)/g;
 
 /**
- * Whoever looks after the bridge when the faults are over, and reads there of records that nobody delivers: those of a route or a
- * binding that was tried out by a process that died. He moves them to the DLQ, as the manual has it. What no instance tells of
- * stays where it is.
+ * Whoever looks after the bridge, and reads there of records that nobody delivers: those of a route or a binding that nobody has any
+ * more, and those in the way of a change of an instance that may not send. He moves them to the DLQ, as the manual has it. What no
+ * instance tells of stays where it is.
  */
 export class Undelivered {
   readonly #world: World;
   readonly #instances: Pick<Instances, "live">;
+  /** Since when records are in the way at a standby. */
+  readonly #stuckSince = new WeakMap<Instance, number>();
+  /** Those who are at it. */
+  readonly #moving = new WeakSet<Instance>();
 
   constructor(world: World, instances: Pick<Instances, "live">) {
     this.#world = world;
@@ -27,52 +37,49 @@ export class Undelivered {
 
   lookAfter(): void {
     const { plan, time } = this.#world;
-    if (plan.documents === undefined || plan.outbox === undefined) return;
+    if (plan.outbox === undefined) return;
     time.at(time.now + LOOK_MS, () => this.lookAfter());
-    for (const instance of this.#instances.live) this.#lookAt(instance);
+    for (const instance of this.#instances.live) {
+      if (instance.supervisor.state().kind !== "running" || this.#moving.has(instance)) continue;
+      this.#move(instance, this.#undelivered(instance), "that nobody delivers");
+      this.#move(instance, this.#inTheWay(instance), "that are in its way, and that it may not send");
+    }
   }
 
-  #lookAt(instance: Instance): void {
-    const { outbox, trace } = this.#world;
-    const { supervisor, name } = instance;
-    if (supervisor.state().kind !== "running") return;
-    const left = supervisor
-      .view()
-      .undelivered.flatMap(({ routeId, bindingId }) => [...outbox.waitingAt(routeId, bindingId)]);
+  #undelivered({ supervisor }: Instance): readonly Whose[] {
+    return supervisor.view().undelivered.map(({ routeId, bindingId }) => [routeId, bindingId] as const);
+  }
+
+  #inTheWay(instance: Instance): readonly Whose[] {
+    const { now } = this.#world.time;
+    const isStandby = instance.supervisor.view().role === "standby";
+    const stuck = isStandby ? [...(instance.told ?? "").matchAll(IN_THE_WAY)] : [];
+    if (stuck.length === 0) {
+      this.#stuckSince.delete(instance);
+      return [];
+    }
+    const since = this.#stuckSince.get(instance) ?? now;
+    this.#stuckSince.set(instance, since);
+    return now - since < PATIENCE_MS ? [] : stuck.map(([, routeId = "", bindingId = ""]) => [routeId, bindingId]);
+  }
+
+  #move(instance: Instance, places: readonly Whose[], which: string): void {
+    const { trace, auditor } = this.#world;
+    const { supervisor, owner, name } = instance;
+    const outbox = instance.hasOtherOutbox ? this.#world.otherOutbox : this.#world.outbox;
+    const left: readonly Left[] = places.flatMap((place) => [...outbox.waitingAt(...place)]);
     if (left.length === 0) return;
+    this.#moving.add(instance);
     instance.asked(() => {
-      trace.add(`an operator moves ${left.length} records that nobody delivers, as ${name} says, to the DLQ`);
-      move(instance, left, this.#world);
+      trace.add(`an operator moves ${left.length} records ${which}, as ${name} says, to the DLQ`);
+      for (const { number, bindingId } of left) auditor.outbox.moves(number, bindingId);
+      supervisor.deadLetterRecords(left.map(({ id }) => id)).then(
+        ({ moved }) => {
+          this.#moving.delete(instance);
+          if (owner.alive) auditor.outbox.moveCount += moved;
+        },
+        () => void this.#moving.delete(instance),
+      );
     });
   }
-}
-
-function move({ supervisor, owner }: Instance, left: readonly Left[], { auditor }: World): void {
-  for (const { number, bindingId } of left) auditor.outbox.moves(number, bindingId);
-  supervisor.deadLetterRecords(left.map(({ id }) => id)).then(
-    ({ moved }) => {
-      if (owner.alive) auditor.outbox.moveCount += moved;
-    },
-    () => {},
-  );
-}
-
-/**
- * Moves to the DLQ what only an instance knows that may not send: records of a route or a binding that it has under another name,
- * while another instance has the lease of the targets.
- */
-export function moveFromStandby(instance: Instance, world: World): void {
-  const { outbox, plan, trace } = world;
-  const { supervisor, name } = instance;
-  if (plan.leases?.of !== "targets" || supervisor.view().role !== "standby") return;
-  const isOthers = (routeId: string, bindingId: string): boolean =>
-    (plan.document.routes ?? []).some(({ id, bindings }) => id === routeId && bindings.includes(bindingId));
-  const left = supervisor
-    .config()
-    .routes.flatMap(({ id, bindings }) => bindings.map((bindingId) => [id, bindingId] as const))
-    .filter(([routeId, bindingId]) => !isOthers(routeId, bindingId))
-    .flatMap(([routeId, bindingId]) => [...outbox.waitingAt(routeId, bindingId)]);
-  if (left.length === 0) return;
-  trace.add(`an operator moves ${left.length} records that only ${name} knows, and may not send, to the DLQ`);
-  move(instance, left, world);
 }

@@ -11,8 +11,7 @@ export function isAccountedFor(known: Known, ledger: Ledger, allowances: Allowan
   if (!forgotten && !givenUp && injected === undefined)
     ledger.violated(`message ${number} is still at its source when all is at rest`);
   for (const [binding, at] of known.targets) {
-    if (at.record === "pending" && !at.left)
-      ledger.violated(`message ${number} is still in the outbox when all is at rest`);
+    if (at.record === "pending") ledger.violated(`message ${number} is still in the outbox when all is at rest`);
     const direct = known.handedBack + known.redrives + at.attempts;
     const stored = at.lapsed + at.again + at.replays;
     const { plan, changes } = ledger;

@@ -19,8 +19,6 @@ export interface AtTarget {
   endedUntold: number;
   /** Where the outbox has it. */
   record: "pending" | "done" | "dead" | undefined;
-  /** It waits in a store that only a process knew that is dead. */
-  left: boolean;
   /** Its dead letter was deleted, as a redrive of it had been delivered. */
   redriven: boolean;
   /** Loans that lapsed: whoever had the record may have sent it. */
@@ -146,7 +144,6 @@ function untouched(): AtTarget {
     ended: false,
     endedUntold: 0,
     record: undefined,
-    left: false,
     redriven: false,
     lapsed: 0,
     replays: 0,

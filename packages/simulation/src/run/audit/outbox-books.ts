@@ -63,11 +63,6 @@ export class OutboxBooks {
       this.#ledger.violated(`message ${number} was entered as ${how} for ${binding} in the outbox without proof`);
   }
 
-  /** At rest it is in a store that a process tried out until it died: the manual says that nothing is known of that. */
-  leftBehind(number: number, binding: string): void {
-    this.#ledger.at(number, binding).left = true;
-  }
-
   close(): void {
     if (this.moveCount > this.movedRecords)
       this.#ledger.violated(
