@@ -92,7 +92,7 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
           yield eventsOf(batch, (message) => tailedToWire(message, caller, redaction));
         }
       },
-      took: (ms) => taken?.took(ms),
+      used: (use) => taken?.used(use),
       ended: () => ({ ...told, seconds: Math.round((bridge.clock.monotonic() - began) / 1_000) }),
     });
     return { status: 200, body };

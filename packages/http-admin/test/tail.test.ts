@@ -223,15 +223,15 @@ describe("operators 6.3: a tail", () => {
     ]);
   });
 
-  it("tells what it looks at how long showing it has held the event loop, so that it keeps to its share", async () => {
-    const took = vi.fn<(ms: number) => void>();
+  it("tells what it looks at how much of the event loop showing it has used, so that it keeps to its share", async () => {
+    const used = vi.fn<Tap["used"]>();
     const batches = [{ messages: [], lost: 3 }];
-    const tap = { shown: 0, lost: 3, took, next: async () => batches.pop(), [Symbol.dispose]: () => {} };
+    const tap = { shown: 0, lost: 3, used, next: async () => batches.pop(), [Symbol.dispose]: () => {} };
     await using admin = await startAdmin({ seenAs: instead("tap", () => tap as unknown as Tap) });
     const { next } = await tail(admin, "");
     expect(await next()).toMatchObject({ event: "lost", data: { count: 3 } });
     expect(await next()).toMatchObject({ event: "bye" });
-    expect(took.mock.calls).toEqual([[anyNumber]]);
+    expect(used.mock.calls).toEqual([[{ usedMs: anyNumber, tookMs: anyNumber }]]);
   });
 
   it("is one of eight", async () => {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Detail, Reply } from "./endpoint.ts";
+import type { LoopUse } from "./measured-slices.ts";
 import type { StreamEnd } from "./open-stream.ts";
 import { type Show, StreamBody } from "./stream-body.ts";
 
@@ -25,10 +26,10 @@ export interface EventStreamOptions {
    */
   readonly events: (signal: AbortSignal, lost: (count: number) => void) => AsyncIterable<Iterable<StreamEvent>>;
   /**
-   * Told how long making the text of what came last has held the event loop, in milliseconds, before more is asked for. So whoever
-   * makes the events can keep to a share of it. Default: nobody is told.
+   * Told what making the text of what came last has cost the event loop, before more is asked for. So whoever makes the events can keep
+   * to a share of it. Default: nobody is told.
    */
-  readonly took?: (ms: number) => void;
+  readonly used?: (use: LoopUse) => void;
   /** What the audit record says, which is then written when the stream has ended. Default: it is written as it begins. */
   readonly ended?: () => Detail;
 }
@@ -38,14 +39,14 @@ export class EventStream extends StreamBody {
   /** A comment line, so that no proxy takes the connection for an idle one. */
   readonly sign = COMMENT;
   readonly sliceMs = SLICE_MS;
-  readonly took: ((ms: number) => void) | undefined;
+  readonly used: ((use: LoopUse) => void) | undefined;
   readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
   readonly #events: EventStreamOptions["events"];
 
-  constructor({ events, took, ended }: EventStreamOptions) {
+  constructor({ events, used, ended }: EventStreamOptions) {
     super();
     this.#events = events;
-    this.took = took;
+    this.used = used;
     this.ended = ended && (() => ({ detail: ended() }));
   }
 

@@ -33,7 +33,7 @@ export interface LineStreamOptions {
 export class LineStream extends StreamBody {
   readonly sign = undefined;
   readonly sliceMs = undefined;
-  readonly took = undefined;
+  readonly used = undefined;
   readonly ended: () => NonNullable<Reply["audit"]>;
   readonly #options: LineStreamOptions;
   #sent = { lines: 0, bytes: 0, isWhole: false };

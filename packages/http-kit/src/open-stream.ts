@@ -1,5 +1,6 @@
 import type { Clock } from "@bridge/ports";
-import { jsonLinesInSlices, Slices } from "@bridge/ports/internal";
+import { jsonLinesInSlices, type Slices } from "@bridge/ports/internal";
+import { MeasuredSlices } from "./measured-slices.ts";
 import type { Frame, StreamBody } from "./stream-body.ts";
 
 /** After so much silence there is a sign of life. */
@@ -149,11 +150,11 @@ export class OpenStream {
 
   async #show(data: Iterable<object>, frame: Frame): Promise<Uint8Array> {
     const { clock, shown, stream } = this.#options;
-    const slices = new Slices(clock, undefined, stream.sliceMs);
+    const slices = new MeasuredSlices(clock, stream.sliceMs);
     // What has come was looked through in the turn before.
     await slices.next();
     const text = await jsonLinesInSlices(await shown(data, slices), frame, slices);
-    stream.took?.(slices.spentMs);
+    stream.used?.(slices.use);
     return text;
   }
 

@@ -1,4 +1,5 @@
 import type { Reply } from "./endpoint.ts";
+import type { LoopUse } from "./measured-slices.ts";
 import type { StreamEnd } from "./open-stream.ts";
 
 /** What stands around each of several. */
@@ -18,8 +19,8 @@ export abstract class StreamBody {
   abstract readonly sign: Uint8Array | undefined;
   /** How long a slice may hold the event loop in which text is made of what comes. Absent: as long as one of any answer. */
   abstract readonly sliceMs: number | undefined;
-  /** Told how long making the text of each part has held the event loop, in milliseconds. Absent: nobody asks. */
-  abstract readonly took: ((ms: number) => void) | undefined;
+  /** Told what making the text of each part has cost the event loop. Absent: nobody asks. */
+  abstract readonly used: ((use: LoopUse) => void) | undefined;
   /** The last bytes; `undefined`: there are none, and one that is not over is cut, so that nobody takes it for whole. */
   abstract bye(why: StreamEnd): Uint8Array | undefined;
   /**

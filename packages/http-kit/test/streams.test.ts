@@ -133,7 +133,7 @@ describe("operators 6.1: streams", () => {
           }
           told.push("asked");
         },
-        took: (ms) => told.push(ms),
+        used: ({ usedMs }) => told.push(usedMs),
       });
     await using server = await tickServer({ clock: new BusyClock(), stream });
     await all(await server.call(PATH));

@@ -4,6 +4,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never jump: for measuring how long something took. */
   monotonic(): number;
+  /**
+   * Milliseconds of processor time that this process has used, in which no other process counts. Absent: what something has used is
+   * taken to be as long as it took.
+   */
+  cpu?(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts. Leaves no timer or listener behind. */
   delay(ms: number, signal: AbortSignal): Promise<void>;
   /** Calls `tick` every `ms` until disposed. Does not keep the process alive. */

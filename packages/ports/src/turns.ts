@@ -80,7 +80,6 @@ export class Slices {
   readonly #turns: Turns;
   readonly #sliceMs: number;
   #began: number;
-  #spentMs = 0;
 
   /** Begins the first slice in this turn. */
   constructor(clock: Pick<Clock, "monotonic" | "turn">, turns: Turns = answerTurns(clock), sliceMs: number = SLICE_MS) {
@@ -95,14 +94,8 @@ export class Slices {
     return this.#clock.monotonic() - this.#began >= this.#sliceMs;
   }
 
-  /** How long all its slices have held the event loop, the one that is not over included. */
-  get spentMs(): number {
-    return this.#spentMs + this.#clock.monotonic() - this.#began;
-  }
-
   /** Resolves when the next slice begins. What was read before may have changed by then. */
   async next(): Promise<void> {
-    this.#spentMs = this.spentMs;
     await this.#turns.next();
     this.#began = this.#clock.monotonic();
   }

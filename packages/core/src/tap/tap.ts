@@ -1,6 +1,6 @@
 import type { Clock, Envelope, MessageHeaders } from "@bridge/ports";
 import type { LegOutcome } from "../route/outcome.ts";
-import type { TapShare } from "./tap-share.ts";
+import type { ShownUse, TapAccount, TapShare } from "./tap-share.ts";
 
 /** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
 const KEPT_MESSAGES = 200;
@@ -83,12 +83,12 @@ export class Tap implements Disposable {
   readonly #options: WholeTapOptions;
   readonly #clock: Clock;
   readonly #share: TapShare;
+  readonly #account: TapAccount;
   readonly #leave: (tap: Tap) => void;
   readonly #beganAt: number;
   readonly #endsAt: number;
   #kept: TappedMessage[] = [];
   #keptBytes = 0;
-  #mostKept = KEPT_MESSAGES;
   #handedOver = 0;
   #seen = 0;
   #tokens: number;
@@ -96,6 +96,7 @@ export class Tap implements Disposable {
   #lost = 0;
   #toldAt: number;
   #restsUntil: number;
+  #keptAtRest = KEPT_MESSAGES;
   #wake: (() => void) | undefined;
   #ended = false;
   /** Messages that were handed over, and those that were not, so far. */
@@ -109,6 +110,7 @@ export class Tap implements Disposable {
     this.#share = share;
     this.#leave = leave;
     const now = clock.monotonic();
+    this.#account = share.account(now);
     this.#beganAt = now;
     this.#endsAt = now + durationMs;
     this.#tokens = rate;
@@ -126,7 +128,7 @@ export class Tap implements Disposable {
     if (outcome !== undefined && message.outcome !== outcome) return;
     if (!message.received.subject.startsWith(subjectPrefix)) return;
     if (this.#seen++ % sample !== 0) return;
-    if (!this.#hasToken(now) || !this.#keep(message)) {
+    if (!this.#hasToken(now) || !this.#keep(message, now)) {
       this.#lost++;
       this.lost++;
     }
@@ -151,10 +153,13 @@ export class Tap implements Disposable {
     return this.#take(this.#lost);
   }
 
-  /** Showing what was handed over last has held the event loop for so long: more is handed over once its share allows for it. */
-  took(ms: number): void {
-    this.#restsUntil = this.#clock.monotonic() + this.#share.restMs(ms);
-    if (this.#handedOver > 0) this.#mostKept = Math.min(KEPT_MESSAGES, this.#share.atOnce(this.#handedOver, ms));
+  /** Showing what was handed over last has cost the event loop so much: more is handed over once its share allows for it. */
+  used(use: ShownUse): void {
+    if (this.#ended) return;
+    const now = this.#clock.monotonic();
+    const rest = this.#account.used(use, this.#handedOver, now);
+    this.#restsUntil = now + rest.ms;
+    this.#keptAtRest = Math.min(KEPT_MESSAGES, rest.kept);
   }
 
   [Symbol.dispose](): void {
@@ -183,8 +188,8 @@ export class Tap implements Disposable {
   }
 
   /** Whether there is room for it. */
-  #keep({ received, outcome, legs, ms }: SettledMessage): boolean {
-    if (this.#kept.length >= this.#mostKept) return false;
+  #keep({ received, outcome, legs, ms }: SettledMessage, now: number): boolean {
+    if (this.#kept.length >= (now < this.#restsUntil ? this.#keptAtRest : KEPT_MESSAGES)) return false;
     const { id, subject, contentType, headers, payload } = received;
     const copied = Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
     const bytes = this.#keptBytes + sizeOf(headers) + copied;

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { SettledMessage, TapOptions } from "../../src/tap/tap.ts";
 import { TapShare } from "../../src/tap/tap-share.ts";
 import { RouteTaps, Taps } from "../../src/tap/taps.ts";
+import { cost } from "./cost.ts";
 
 function envelope(id: string, changes: Partial<Envelope> = {}): Envelope {
   return {
@@ -101,7 +102,7 @@ describe("operators 6.3: what a route shows", () => {
         if (batch === undefined) return;
         const tookMs = batch.messages.length * look.costMs;
         look.tookMs += tookMs;
-        look.tap.took(tookMs);
+        look.tap.used(cost(tookMs));
       }
     });
     for (let ms = 0; ms < 20_000; ms += 10) {
@@ -120,11 +121,53 @@ describe("operators 6.3: what a route shows", () => {
     for (const { tap } of looks) expect(tap.shown).toBeGreaterThan(0);
   });
 
+  it("leaves nothing out for one who is shown little when something of it took long by chance", async () => {
+    const { clock, tap, taps, settle } = watched({ durationMs: 20_000 });
+    using _ = taps.open({});
+    const reading = (async () => {
+      const { signal } = new AbortController();
+      for (let at = 1; (await tap.next(signal)) !== undefined; at++) tap.used(cost(at % 25 === 0 ? 20 : 0.1));
+    })();
+    for (let at = 0; at < 100; at++) {
+      await clock.pass(200);
+      settle(10);
+    }
+    await clock.pass(0);
+    await reading;
+    expect([tap.shown, tap.lost]).toEqual([990, 0]);
+  });
+
+  it("is five messages a second in any case, whatever they cost", async () => {
+    const { clock, tap, settle } = watched({ durationMs: 60_000 });
+    const reading = (async () => {
+      for (const { signal } = new AbortController(); (await tap.next(signal)) !== undefined;) tap.used(cost(10_000));
+    })();
+    for (let at = 0; at < 300; at++) {
+      await clock.pass(200);
+      settle(1);
+    }
+    await clock.pass(0);
+    await reading;
+    expect([tap.shown, tap.lost]).toEqual([299, 0]);
+  });
+
+  it("keeps all again once the rest is over, however little was kept in it", async () => {
+    const { clock, tap, settle, taken } = watched({ rate: 500 });
+    settle(1);
+    await taken();
+    tap.used(cost(1_000));
+    settle(100);
+    expect(tap.lost).toBe(75);
+    await clock.pass(60_000);
+    settle(100);
+    expect((await taken())?.messages).toHaveLength(125);
+  });
+
   it("rests no longer than it lasts, so that it ends when its time is over", async () => {
     const { clock, settle, taken, tap } = watched({ durationMs: 1_000 });
     settle(1);
     await taken();
-    tap.took(1_000);
+    tap.used(cost(1_000));
     settle(1);
     const last = tap.next(new AbortController().signal);
     await clock.pass(1_000);
