@@ -6,6 +6,8 @@ import { changesBetween } from "./changes.ts";
 import { commitChange } from "./commit-change.ts";
 import { type CommitOutcome, type Outcome, tellerOf, type TrialRequest } from "./commit-parts.ts";
 import type { CommitResult, CommitTrial } from "./contract.ts";
+import { endLeftBehind } from "./left-staged.ts";
+import type { Reverted } from "./on-probation.ts";
 import type { Transaction } from "./open-transaction.ts";
 import type { StagingParts } from "./stage-and-apply.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
@@ -24,6 +26,8 @@ export type PendingOutcome =
 interface PendingParts {
   readonly documents: StoredDocuments;
   readonly parts: Omit<StagingParts, "staging">;
+  /** What another instance has left on probation is taken back. */
+  readonly onReverted: (reverted: Reverted) => void;
 }
 
 /** Brings what is pending into force, unless something is wrong with it: then nothing is written. */
@@ -31,7 +35,7 @@ export async function commitPending(
   { base, pending, whole, patchCount }: Transaction,
   actor: string,
   asked: CommitTrial | undefined,
-  { documents, parts }: PendingParts,
+  { documents, parts, onReverted }: PendingParts,
 ): Promise<PendingOutcome> {
   const { clock, applier, history } = parts;
   const { document, text } = pending;
@@ -49,6 +53,8 @@ export async function commitPending(
   const stranding = await wouldStrand({ base, document, config }, { ...parts, documents }, NEVER);
   if (stranding !== undefined) return untouched({ status: "stranding", stranding });
   const changes = await documents.slices().run(changesBetween(base.document, document));
+  const left = await endLeftBehind(parts.store, parts);
+  if (left !== undefined) onReverted(left);
   const version = await history.after(base);
   const entry = { version: version + 1, committedAt: clock.now(), actor, changes };
   const change = {

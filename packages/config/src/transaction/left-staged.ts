@@ -3,6 +3,7 @@ import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
 import type { Reverted } from "./on-probation.ts";
 import { messageOf, orUnknown } from "./probation-refusals.ts";
+import { leftBehindBefore } from "./why-not-now.ts";
 
 interface Seams {
   readonly clock: Clock;
@@ -46,6 +47,23 @@ export async function revertElsewhere(
     return endStaged(staged, { why: "operator", detail }, store, seams);
   };
   return orUnknown(reverting(), `whether version ${version} is taken back is not known`, "take it back");
+}
+
+/**
+ * Before a commit replaces what another instance had on probation and has not ended for too long: it is taken back, so that nobody takes
+ * the one for the other under the same version. `undefined` when there is no such thing, or the store does not say: then it is replaced.
+ */
+export async function endLeftBehind(store: ConfigStore, seams: Seams): Promise<Reverted | undefined> {
+  try {
+    const staged = await bounded(seams.clock, async (signal) => store.staging?.look(signal));
+    if (staged?.until === undefined || staged.until >= leftBehindBefore(seams.clock)) return undefined;
+    return await endStaged(staged, { why: "not_confirmed" }, store, seams);
+  } catch (error) {
+    seams.logger.warn("what another instance has left on probation is replaced without being taken back", {
+      error: messageOf(error),
+    });
+    return undefined;
+  }
 }
 
 /**

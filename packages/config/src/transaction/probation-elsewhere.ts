@@ -43,7 +43,7 @@ export function probationElsewhere(
   if (clock.now() < until)
     return `version ${version} is on probation at the instance ${by} until ${end}: confirm it there, or revert it at any instance`;
   const leftBehind = formatTimestamp(until + LEFT_BEHIND_MS);
-  return `version ${version} was on probation at the instance ${by} until ${end}, and that instance has not ended it: revert it at any instance; from ${leftBehind} on the next commit replaces it`;
+  return `version ${version} was on probation at the instance ${by} until ${end}, and that instance has not ended it: revert it at any instance; from ${leftBehind} on the next commit takes it back, too`;
 }
 
 /** The same of a document that processes of one machine share. */

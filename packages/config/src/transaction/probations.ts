@@ -127,7 +127,6 @@ export class Probations {
       const result = await orUnknown(takingBack, unknown, "take it back");
       if (result !== undefined) return result;
     }
-    // What was left behind is replaced under the same version.
     const reverted = await revertElsewhere(version, detail, this.#options.store, this.#options);
     if (reverted === undefined) throw await this.#over(version);
     this.noteReverted(reverted);
@@ -143,7 +142,7 @@ export class Probations {
     return this.#end(open, () => this.#endings.takeBack(open, left.reversal ?? reversal));
   }
 
-  /** A former process has taken something back, or this one did at its start. */
+  /** A former process has taken something back, or this one what another has left. */
   noteReverted(reverted: Reverted): void {
     this.#ended.reverted(reverted);
   }

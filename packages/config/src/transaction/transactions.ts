@@ -278,6 +278,7 @@ class Transactions implements ConfigTransactions {
     const outcome = await commitPending(transaction, actor, trial, {
       documents: this.#documents,
       parts: this.#parts(),
+      onReverted: (reverted) => this.#probations.noteReverted(reverted),
     });
     if (!outcome.begun) return outcome.result;
     if (outcome.onProbation !== undefined) this.#probations.begin(outcome.onProbation);

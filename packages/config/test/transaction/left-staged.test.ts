@@ -224,30 +224,32 @@ describe("a change on probation whose process has ended", () => {
     },
   );
 
-  it("operators 7: a committer whose change was replaced without being taken back tells that", async () => {
-    const { processes, pass } = await world();
-    const { a, b } = processes;
-    await a.commit("1s", { withinMs: MINUTE });
-    a.isStill = true;
-    await pass(6 * MINUTE + SECOND);
-    expect(await b.commit("2s")).toMatchObject({ status: "committed" });
-    a.isStill = false;
-    await expect(a.transactions.confirm(4)).rejects.toMatchObject({ reason: "no_probation" });
-  });
-
-  it("operators 7: a committer that stood still takes back what another has put on probation in its place, under the same version", async () => {
-    const { processes, pass } = await world();
-    const { a, b } = processes;
-    await a.commit("1s", { withinMs: MINUTE });
-    a.isStill = true;
-    await pass(6 * MINUTE + SECOND);
-    expect(await b.commit("2s", { withinMs: HOUR })).toMatchObject({ status: "probation", version: 4 });
-    a.isStill = false;
-    expect(await a.transactions.revert(4, "no")).toEqual({ status: "rolled_back", version: 3 });
-    await pass(SECOND);
-    expect(b.transactions.probation()).toBeUndefined();
-    expect([a.applied.at(-1), b.applied.at(-1)]).toEqual([3, 3]);
-  });
+  it.each([
+    ["a commit", undefined],
+    ["another one that is tried out", { withinMs: HOUR }],
+  ])(
+    "operators 7: what was left on probation for too long is taken back before %s comes in its place, under a version of its own",
+    async (_, trial) => {
+      const { processes, pass } = await world();
+      const { a, b } = processes;
+      await a.commit("1s", { withinMs: MINUTE });
+      a.isStill = true;
+      await pass(6 * MINUTE + SECOND);
+      expect(await b.commit("2s", trial)).toMatchObject({ version: 5 });
+      expect(b.transactions.reverts()).toMatchObject({ not_confirmed: 1 });
+      a.isStill = false;
+      for (const ending of [a.transactions.confirm(4), a.transactions.revert(4, "no")])
+        await expect(ending).rejects.toMatchObject({ reason: "reverted" });
+      await pass(SECOND);
+      if (trial !== undefined) await b.transactions.confirm(5);
+      await pass(MINUTE);
+      expect(b.applied.at(-1)).toBe(5);
+      expect(await b.transactions.history(NEVER)).toMatchObject([
+        { version: 5 },
+        { version: 4, actor: "alice", reverted: { why: "not_confirmed" } },
+      ]);
+    },
+  );
 
   it("operators 7: a commit while another instance has one on probation tells the reason and both ways out", async () => {
     const { processes } = await world();
