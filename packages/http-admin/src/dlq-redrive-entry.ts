@@ -31,7 +31,7 @@ export function dlqRedriveEntryEndpoint(
       { permission: "dlq.edit", when: isEdit },
     ],
     audit: "dlq.edit",
-    begin: { action: "dlq.edit.begin", detail: (body) => askedFor(body) },
+    begin: { action: "dlq.edit.begin", detail: (body) => askedFor(bridge, body) },
     resourceId: ({ id }) => id,
     summary: "Delivers one entry again, as it is or edited, and deletes it once that is confirmed.",
     params: { id: "The id of the entry." },
@@ -63,7 +63,7 @@ export function dlqRedriveEntryEndpoint(
       edits = factsOf(entry, sent);
       return sent;
     };
-    const detail = () => ({ ...askedFor(body), ...edits });
+    const detail = () => ({ ...askedFor(bridge, body), ...edits });
     let result: RedrivenEntry;
     try {
       result = await bridge.running.redriveEntry(id, { edit, replayTimeoutMs }, limit.signal);
@@ -126,13 +126,15 @@ function paused(thrown: unknown): HttpError | undefined {
 function knownBinding(bridge: BridgeAccess, { routeId }: DeadLetter, { binding_id }: Edit): void {
   const route = bridge.supervisor.config().routes.find(({ id }) => id === routeId);
   if (binding_id === undefined || route === undefined || route.bindings.includes(binding_id)) return;
-  throw new HttpError(400, `invalid request body: binding_id: route ${routeId} has no binding ${binding_id}`);
+  const problem = `invalid request body: binding_id: route ${routeId} has no binding`;
+  throw new HttpError(400, [problem, { sent: ` ${binding_id}` }]);
 }
 
-/** For audit records: what was asked for, without what was given. */
-function askedFor({ reason, binding_id, ...edit }: Edit) {
+/** For audit records: what was asked for, without what was given, but for a binding that there is. */
+function askedFor(bridge: BridgeAccess, { reason, binding_id, ...edit }: Edit) {
   const given = [...Object.keys(edit), ...(binding_id === undefined ? [] : ["binding_id"])];
-  return { reason, given, ...(binding_id !== undefined && { binding_id }) };
+  const isKnown = bridge.supervisor.config().routes.some(({ bindings }) => bindings.includes(binding_id ?? ""));
+  return { reason, given, ...(isKnown && { binding_id }) };
 }
 
 /** For audit records: which parts have changed, and what the payload was and is. */

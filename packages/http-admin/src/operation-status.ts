@@ -2,7 +2,7 @@ import { OverlayError, TransactionError, type TransactionErrorKind } from "@brid
 import { JobRefusal, type JobRefusalReason, OperationError, type OperationErrorKind, StopError } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import { BridgeError } from "@bridge/ports";
-import { joined } from "@bridge/ports/internal";
+import { joined, type Said } from "@bridge/ports/internal";
 
 const STATUS = {
   unavailable: 503,
@@ -38,13 +38,13 @@ export function toHttpError(error: unknown): HttpError | undefined {
 }
 
 /** Programs tell by the reason which of several causes of one status it was. */
-export function withReason(status: number, message: string, reason: string | undefined): HttpError {
-  return new HttpError(status, message, {}, reason === undefined ? {} : { fields: { reason } });
+export function withReason(status: number, said: Said, reason: string | undefined): HttpError {
+  return new HttpError(status, said, {}, reason === undefined ? {} : { fields: { reason } });
 }
 
-function refusal({ reason, message }: JobRefusal): HttpError {
+function refusal({ reason, said }: JobRefusal): HttpError {
   const status = REFUSAL_STATUS[reason] ?? 409;
   return status === 400
-    ? new HttpError(status, `invalid request body: ${message}`)
-    : withReason(status, message, reason);
+    ? new HttpError(status, joined(["invalid request body: ", said]))
+    : withReason(status, said, reason);
 }

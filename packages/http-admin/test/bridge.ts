@@ -7,10 +7,12 @@ import {
   defineFactory,
   type DlqStore,
   type DlqStorePlugin,
+  type Logger,
   type PluginContext,
   type Processor,
   type ProcessorPlugin,
   type Receiver,
+  silentLogger,
   systemClock,
   type TransportPlugin,
 } from "@bridge/ports";
@@ -46,6 +48,8 @@ export interface BridgeOptions {
   readonly outbox?: boolean;
   /** Of the bridge. Default: the system's. */
   readonly clock?: Clock;
+  /** Of the bridge. Default: it logs nothing. */
+  readonly logger?: Logger;
 }
 
 const patient = { max_replay_attempts: 100, backoff: { initial_interval: "1h", max_interval: "1h", jitter: 0 } };
@@ -55,7 +59,12 @@ const policy = { max_replay_attempts: 1, backoff: { initial_interval: "1ms" } };
  * A bridge with a route for each fate: `alarms` to channel `out`, `fan` to `a` and `b`, `dropping`, `filtering` and
  * `expiring` to nowhere. Messages come in through the channel that is named as the route.
  */
-export function makeBridge({ store, outbox = false, clock = systemClock }: BridgeOptions = {}): Bridge {
+export function makeBridge({
+  store,
+  outbox = false,
+  clock = systemClock,
+  logger = silentLogger,
+}: BridgeOptions = {}): Bridge {
   const hub = memoryHub();
   const faults: Faults = {};
   let built = 0;
@@ -106,7 +115,7 @@ export function makeBridge({ store, outbox = false, clock = systemClock }: Bridg
       route("expiring", { processors: ["expire"], policy: { ...policy, ...failure, on_expired: "drop" } }),
     ],
   };
-  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry, clock });
+  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry, clock, logger });
   return {
     hub,
     faults,

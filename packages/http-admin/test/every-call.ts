@@ -6,6 +6,8 @@ import { startTransactional, type Transactional } from "./transactional.ts";
 /** A call as the server's own document describes it, to things that are there. */
 export interface Call {
   readonly method: string;
+  /** Below `/api/v1/admin`, with its parameters. */
+  readonly template: string;
   readonly path: string;
   readonly schema: Schema | undefined;
   readonly parameters: readonly { readonly name: string; readonly schema: Schema }[];
@@ -26,13 +28,14 @@ export async function startWithEveryCall(): Promise<EveryCall> {
   const log = (message: string, fields?: object): void => void lines.push([message, fields]);
   const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
   const history = { read: async () => ({ events: [] }), verify: async () => ({ records: 0, head: "" }) };
-  const admin = await startTransactional({ outbox: true, admin: { history, logger } });
+  const admin = await startTransactional({ outbox: true, logger, admin: { history, logger } });
   const transaction = await admin.opened();
   const headers = { "X-API-Key": ADMIN_KEY };
   const described = (await (await fetch(`${admin.url}/api/v1/openapi.json`, { headers })).json()) as Described;
   const calls = Object.entries(described.paths).flatMap(([template, operations]) =>
     Object.entries(operations).map(([method, { requestBody, parameters = [] }]) => ({
       method: method.toUpperCase(),
+      template: template.slice("/api/v1/admin".length),
       path: template
         .slice("/api/v1/admin".length)
         .replace("/config/transactions/{txnID}", transaction)

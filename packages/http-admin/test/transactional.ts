@@ -1,7 +1,7 @@
 import { type ConfigApplier, createConfigTransactions } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import type { Supervisor } from "@bridge/core";
-import { type Clock, type ConfigStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Clock, type ConfigStore, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { Authenticate } from "../src/index.ts";
 import { type Admin, type Answer, startAdmin, type StartOptions } from "./admin.ts";
 import { makeBridge } from "./bridge.ts";
@@ -25,6 +25,8 @@ export interface TransactionalOptions {
   readonly readOnly?: boolean;
   /** As in {@link makeBridge}. */
   readonly outbox?: boolean;
+  /** Of the bridge. Default: it logs nothing. */
+  readonly logger?: Logger;
   readonly applyTimeoutMs?: number;
   /** Failed logins that are still answered as such. */
   readonly throttle?: { readonly limit: number };
@@ -39,7 +41,11 @@ export interface TransactionalOptions {
 export async function startTransactional(options: TransactionalOptions = {}): Promise<Transactional> {
   const { document = {}, store: faulty = (store) => store, applier = (supervisor) => supervisor, env = {} } = options;
   const { clocks = { bridge: systemClock, transactions: systemClock } } = options;
-  const bridge = makeBridge({ outbox: options.outbox ?? false, clock: clocks.bridge });
+  const bridge = makeBridge({
+    outbox: options.outbox ?? false,
+    clock: clocks.bridge,
+    logger: options.logger ?? silentLogger,
+  });
   const held = new MemoryDocument(
     "document" in options && options.document === undefined ? undefined : { ...bridge.document, ...document },
   );

@@ -93,7 +93,12 @@ export function refuseBinding({ bindingId, query }: JobDraft, { routes }: Bridge
   if (bindingId === undefined) return;
   const route = routes.find(({ id }) => id === query.routeId);
   if (route?.bindings.includes(bindingId) !== true)
-    throw new JobRefusal("binding", `binding_id: route ${query.routeId ?? ""} has no binding ${bindingId}`);
+    throw new JobRefusal("binding", [
+      "binding_id: route ",
+      { sent: `${query.routeId ?? ""} ` },
+      "has no binding",
+      { sent: ` ${bindingId}` },
+    ]);
 }
 
 function otherPlan(): JobRefusal {

@@ -1,4 +1,4 @@
-import { knownAcrossCopies } from "@bridge/ports/internal";
+import { knownAcrossCopies, type Said, toldText } from "@bridge/ports/internal";
 
 /**
  * Why a call of a job was refused, for programs.
@@ -20,7 +20,7 @@ export type JobRefusalReason =
   | "key_reused"
   | "binding";
 
-/** A call of a job that was not carried out; the message is for the operator. */
+/** A call of a job that was not carried out; the message is for the operator who made it. */
 export class JobRefusal extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "JobRefusal" });
@@ -28,9 +28,12 @@ export class JobRefusal extends Error {
   }
 
   readonly reason: JobRefusalReason;
+  /** The message in its parts: a record has only those that show nothing of what was sent. */
+  readonly said: Said;
 
-  constructor(reason: JobRefusalReason, message: string) {
-    super(message);
+  constructor(reason: JobRefusalReason, said: Said) {
+    super(toldText(said));
     this.reason = reason;
+    this.said = said;
   }
 }
