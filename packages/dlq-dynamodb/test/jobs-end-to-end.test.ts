@@ -1,3 +1,4 @@
+import { type AttributeValue, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Job } from "@bridge/core";
 import { BridgeError, type DlqStorePlugin, silentLogger, systemClock, systemRandom } from "@bridge/ports";
@@ -142,5 +143,43 @@ test("operators 3.1: on DynamoDB a purge is taken back whole, while the index of
   expect(undone.counts).toMatchObject({ restored: ENTRIES });
   expect(await store.count(100, bound())).toBe(ENTRIES);
   expect(await store.get("e7", bound())).toMatchObject({ id: "e7", routeId: "r" });
+  await one.supervisor.shutdown();
+});
+
+test("on DynamoDB a redrive of all routes passes none over whose head, or whose place in the index by route, somebody has changed", async () => {
+  const table = await makeTable(dynamo);
+  const client = new DynamoDBClient(dynamo.sdk);
+  {
+    await using store = await openDlq(dynamo, table);
+    for (const id of ["e0", "e1", "e2"])
+      await store.put(
+        deadLetter(id, { routeId: "r", bindingId: "to", envelope: { id: `m-${id}`, subject: id } }),
+        bound(),
+      );
+  }
+  const change = async (
+    id: string,
+    changed: (item: Readonly<Record<string, AttributeValue>>) => object,
+  ): Promise<void> => {
+    const { Item = {} } = await client.send(new GetItemCommand({ TableName: table, Key: { id: { S: id } } }));
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...Item, ...changed(Item) } }));
+  };
+  await change("e1", ({ head }) => ({ head: { S: head?.S?.replace('"routeId":"r"', '"routeId":"other"') } }));
+  await change("e2", ({ route_shard: place }) => ({ route_shard: { S: place?.S?.replace(/r$/, "other") } }));
+  client.destroy();
+  const one = await instance(table, "one");
+  const order = { kind: "redrive", query: {}, reason: "a test", actor: "alice", settings: SETTINGS } as const;
+  const { job } = await one.supervisor.jobs().plan(order, bound());
+  await one.supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound());
+  const done = await until(one, job, ended("completed"));
+  expect(done.counts).toMatchObject({ succeeded: 2, failed: 1, skipped: 0 });
+  expect(done.errors).toMatchObject([{ code: "INTERNAL", count: 1, ids: ["e1"] }]);
+  expect(
+    one.hub
+      .channel("out")
+      .messages()
+      .map(({ subject }) => subject)
+      .toSorted(),
+  ).toEqual(["e0", "e2"]);
   await one.supervisor.shutdown();
 });

@@ -3,6 +3,7 @@ import { deadline } from "@bridge/ports/internal";
 import { DELETE_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import type { FailedAhead } from "./failed-ahead.ts";
+import { doneOf, type Job } from "./job.ts";
 import type { JobRun } from "./job-run.ts";
 import type { Lane } from "./lane.ts";
 import type { PendingEntries } from "./pending-entries.ts";
@@ -42,6 +43,7 @@ export class EntryEnds {
 
   ended(lane: Lane, head: DeadLetterHead, outcome: ReplayOutcome): void {
     const { run, book, failed, pending } = this.#options;
+    if (lane.isRest && isMet(outcome, run.job)) return lane.reader.settle(head);
     switch (outcome.kind) {
       case "back":
         return this.#back(lane, head, outcome);
@@ -115,4 +117,11 @@ export class EntryEnds {
     book.countFailure(lane, head, failure);
     if (!before) book.attempted(true, failure.error);
   }
+}
+
+/** Of one that is looked for in the end: whether its own lane had met it, or it is gone. An index may lag. */
+function isMet(outcome: ReplayOutcome, { plan, counts, total }: Job): boolean {
+  if (outcome.kind === "skipped") return true;
+  if (outcome.kind !== "failed" || !outcome.before) return false;
+  return outcome.of !== undefined || (plan.exact && doneOf(counts) >= total);
 }

@@ -18,6 +18,8 @@ export interface LaneReaderOptions {
   readonly cursor: DeadLetterPosition | undefined;
   /** The last that belongs to it. */
   readonly until: DeadLetterPosition | undefined;
+  /** Which of them it is about. Default: all. */
+  readonly only?: ((head: DeadLetterHead) => boolean) | undefined;
 }
 
 /** The entries of a lane, oldest first, and how far all of them are settled. */
@@ -93,14 +95,14 @@ export class LaneReader {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const { store, clock, query, until } = this.#options;
+    const { store, clock, query, until, only } = this.#options;
     const page = await askStore(
       { clock, signal },
       (bound) => store.page(query, { ...PAGE, order: "oldest", after: this.#next }, bound),
       PAGE_TIMEOUT_MS,
     );
     const within = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
-    this.#ahead.push(...within);
+    this.#ahead.push(...(only === undefined ? within : within.filter(only)));
     this.#next = page.next;
     this.#isRead = page.next === undefined || within.length < page.entries.length;
   }

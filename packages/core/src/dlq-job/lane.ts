@@ -6,10 +6,12 @@ import type { LaneReader } from "./lane-reader.ts";
 /** How long a lane rests after something that is no failure of an entry. */
 const REST_MS = 1_000;
 
-/** The entries of one route as a job goes through them. */
+/** The entries of one route as a job goes through them, or in the end those that no route's lane has met. */
 export class Lane {
   readonly routeId: string;
   readonly reader: LaneReader;
+  /** What a lane has met is counted there. */
+  readonly isRest: boolean;
   readonly #clock: Clock;
   readonly #standing: (routeId: string) => LaneStanding;
   inFlight = 0;
@@ -27,6 +29,7 @@ export class Lane {
       readonly reader: LaneReader;
       readonly clock: Clock;
       readonly standing: (routeId: string) => LaneStanding;
+      readonly isRest?: boolean;
     },
   ) {
     this.routeId = routeId;
@@ -34,6 +37,7 @@ export class Lane {
     this.failed = failed;
     this.#total = total;
     this.reader = parts.reader;
+    this.isRest = parts.isRest ?? false;
     this.#clock = parts.clock;
     this.#standing = parts.standing;
   }

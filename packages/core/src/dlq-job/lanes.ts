@@ -1,20 +1,44 @@
-import type { Job, JobLane } from "./job.ts";
+import type { DeadLetterHead } from "@bridge/ports";
+import { markOf } from "../dlq/failed-replay.ts";
+import { doneOf, type Job, type JobLane } from "./job.ts";
+import type { LaneStanding } from "./job-parts.ts";
 import type { JobRun } from "./job-run.ts";
 import { Lane } from "./lane.ts";
 import { LaneReader } from "./lane-reader.ts";
+import { mayBeRoute } from "./odd-routes.ts";
 import { setQuery } from "./set-query.ts";
 
-/** The lanes of a redrive that had not ended when this owner began. */
+/** The lanes of a redrive that had not ended when this owner began, and in the end one for what they have not met. */
 export class Lanes {
-  readonly all: readonly Lane[];
+  readonly #run: JobRun;
+  /** Those who hold it see what comes into it. */
+  readonly #all: Lane[];
   #next = 0;
 
   constructor(run: JobRun) {
-    this.all = run.job.lanes.filter(({ ended }) => !ended).map((lane) => laneOf(lane, run));
+    this.#run = run;
+    this.#all = run.job.lanes.filter(({ ended }) => !ended).map((lane) => laneOf(lane, run));
+  }
+
+  get all(): readonly Lane[] {
+    return this.#all;
   }
 
   get open(): readonly Lane[] {
     return this.all.filter(({ isEnded }) => !isEnded);
+  }
+
+  /**
+   * A store may show an entry without its route, and find it under another one: somebody has changed what is written of it. When more
+   * was planned than met, what is left of the whole set is looked through, once. False: there is nothing to look for.
+   */
+  lookForRest(): boolean {
+    const { job } = this.#run;
+    const isLooked = this.#all.some(({ isRest }) => isRest);
+    const isMet = job.plan.exact && doneOf(job.counts) >= job.total;
+    if (isLooked || isMet || job.query.routeId !== undefined) return false;
+    this.#all.push(restOf(this.#run));
+    return true;
   }
 
   /** One from which an entry may be taken now, each in its turn: no lane waits for another, nor takes more than its share. */
@@ -36,7 +60,8 @@ export class Lanes {
 
   /** As the document is to have them. */
   statesIn({ lanes }: Job): readonly JobLane[] {
-    const states = new Map(this.all.map((lane) => [lane.routeId, lane.state]));
+    const routes = this.all.filter(({ isRest }) => !isRest);
+    const states = new Map(routes.map((lane) => [lane.routeId, lane.state]));
     // Once it has been reset for another try, these are not its lanes any more.
     return lanes.map((lane) => {
       const state = states.get(lane.routeId);
@@ -50,4 +75,20 @@ function laneOf(lane: JobLane, { job, store, parts }: JobRun): Lane {
   const query = { ...setQuery(job), routeId: lane.routeId };
   const reader = new LaneReader({ store, clock: parts.clock, query, cursor: lane.cursor, until: job.until });
   return new Lane(lane, { reader, clock: parts.clock, standing: parts.standing });
+}
+
+/** An entry that can be read goes to its route, which says whether it takes it. */
+function alwaysReady(): LaneStanding {
+  return { kind: "ready" };
+}
+
+function restOf({ job, store, parts }: JobRun): Lane {
+  const { clock } = parts;
+  const of = { jobId: job.id, attempt: job.attempt };
+  const only = (head: DeadLetterHead): boolean => mayBeRoute(head) && markOf(head, of) === undefined;
+  const reader = new LaneReader({ store, clock, query: setQuery(job), cursor: undefined, until: job.until, only });
+  return new Lane(
+    { routeId: "", total: 0, done: 0, failed: 0, ended: false },
+    { reader, clock, standing: alwaysReady, isRest: true },
+  );
 }

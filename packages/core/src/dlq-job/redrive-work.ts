@@ -131,7 +131,7 @@ export class RedriveWork implements JobWork {
   /** Whether there is nothing more to do here: everything is done, or every lane waits. */
   #isFinished(): boolean {
     if (this.#lanes.open.length === 0) {
-      if (this.#run.job.pending.length > 0) return false;
+      if (this.#run.job.pending.length > 0 || this.#lanes.lookForRest()) return false;
       this.#run.complete();
       return true;
     }
