@@ -1,7 +1,14 @@
 /**
  * Changing a configuration that runs (spec 2.13, 3.6, 4.9): what whoever serves the calls needs to know. @module
  */
-import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText, Probation, ProbationGuard } from "@bridge/ports";
+import type {
+  ConfigHistoryChange,
+  ConfigHistoryEntry,
+  ConfigText,
+  Probation,
+  ProbationGuard,
+  StoredConfig,
+} from "@bridge/ports";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
 import type { Revert } from "./on-probation.ts";
@@ -167,8 +174,8 @@ export interface ConfigTransactions {
   /** What is on probation beyond its end, at an instance that has not ended it. */
   leftElsewhere(): LeftElsewhere | undefined;
   /**
-   * Of what this start has taken back: which messages are where nobody delivers or sees them, and how to get at them. Until the next
-   * commit.
+   * Of what was taken back when its process had ended: which messages are where nobody delivers or sees them, and how to get at them.
+   * Until a configuration is in force that has their stores, whoever has brought it there.
    */
   leftBehind(): string | undefined;
   /** How many were taken back, by why, since the start; this start's own included. */
@@ -192,8 +199,8 @@ export interface ConfigTransactions {
   outcomes(): Readonly<Record<TransactionOutcome, number>>;
   /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */
   notApplied(): NotApplied | undefined;
-  /** Whoever follows what is stored has brought it into force. */
-  followed(): void;
+  /** Whoever follows what is stored has brought it into force; `stored` is what, as far as it is known. */
+  followed(stored?: StoredConfig): void;
   /** A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile. */
   readonly underWay: Promise<unknown> | undefined;
 }

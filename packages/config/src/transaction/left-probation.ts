@@ -148,7 +148,14 @@ export async function putBack(
     ...(leftStores.length > 0 && { left_stores: leftStores.join(", ") }),
   });
   return {
-    reverted: { ...reversal, version, formerVersion, actor, at, ...(leftStores.length > 0 && { leftStores }) },
+    reverted: {
+      ...reversal,
+      version,
+      formerVersion,
+      actor,
+      at,
+      ...(leftStores.length > 0 && { leftStores, tried: current?.document }),
+    },
   };
 }
 
@@ -169,13 +176,11 @@ async function restored(
   return undefined;
 }
 
-/** What a start has left behind with the stores of a version that it has taken back, and how to get at it. */
-export function leftBehindBy({
-  version,
-  formerVersion,
-  leftStores = [],
-}: Pick<Reverted, "version" | "formerVersion" | "leftStores">): string | undefined {
-  if (leftStores.length === 0) return undefined;
+/** Of what was taken back: what it has left in its stores, when the document of `formerVersion` runs. */
+export type LeftBehind = Pick<Reverted, "version" | "formerVersion" | "leftStores" | "tried">;
+
+/** What was left behind with the stores of a version that was taken back, and how to get at it. */
+export function leftBehindBy({ version, formerVersion, leftStores = [] }: LeftBehind): string {
   const stores = leftStores.map((role) => `stores.${role}`).join(" and ");
   return `version ${version} was taken back when its process had ended, and has ${stores} at another place than what runs, version ${formerVersion}: what came in meanwhile is still there; commit version ${version} again (from_version: ${version}), let it be delivered, and go back then`;
 }

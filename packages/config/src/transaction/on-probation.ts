@@ -23,6 +23,8 @@ export interface Reverted extends Reversal {
   readonly at: number;
   /** Stores that it had at another place than the former one: what came in meanwhile is still there. Default: none. */
   readonly leftStores?: readonly string[] | undefined;
+  /** What says where they are. */
+  readonly tried?: StoredConfig["document"] | undefined;
 }
 
 /** What becomes of what an operator takes back. */

@@ -41,6 +41,6 @@ export async function endReplaced(
     logger.warn("that the probation is over is not noted", { config_version: version, error: messageOf(error) });
   });
   if (!isGone) return undefined;
-  const left = leftStores.length > 0 && { leftStores };
+  const left = leftStores.length > 0 && { leftStores, tried: tried.document };
   return { ...reversal, version, formerVersion: replacedBy.version, actor, at, ...left };
 }

@@ -1,4 +1,4 @@
-import type { Probation } from "@bridge/ports";
+import type { Probation, StoredConfig } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import { Aftermath } from "./aftermath.ts";
 import { beginTransaction } from "./begin-transaction.ts";
@@ -75,7 +75,10 @@ class Transactions implements ConfigTransactions {
       isUsable: (stored) => isUsable(stored, this.#parts()),
       applyAgain: (stored) => applyAgain(stored, this.#parts()),
       exclusively: (work) => this.#alone(work),
-      onReverted: (reverted) => options.onReverted?.(reverted),
+      onReverted: (reverted) => {
+        this.#aftermath.tookBack(reverted);
+        options.onReverted?.(reverted);
+      },
       onNotInForce: () => options.onNotInForce?.(),
       onConfirmed: () => this.#aftermath.storedRuns(),
     });
@@ -229,11 +232,12 @@ class Transactions implements ConfigTransactions {
 
   #settle(settled: SettledProbation): void {
     if ("reverted" in settled) {
-      this.#aftermath.ofStart(settled.reverted);
       return this.#probations.noteReverted(settled.reverted);
     }
     if ("goesOn" in settled) return this.#probations.begin(settled.goesOn);
-    this.#aftermath.ofStart({ ...settled.takenBack.probation, leftStores: settled.leftStores });
+    const { takenBack, leftStores } = settled;
+    const { probation, tried } = takenBack;
+    if ("stored" in tried) this.#aftermath.tookBack({ ...probation, leftStores, tried: tried.stored.document });
     this.#probations.takeUp(settled);
   }
 
@@ -270,8 +274,9 @@ class Transactions implements ConfigTransactions {
     return this.#aftermath.notApplied;
   }
 
-  followed(): void {
+  followed(stored?: StoredConfig): void {
     this.#aftermath.storedRuns();
+    if (stored !== undefined) this.#aftermath.comesIntoForce(stored);
   }
 
   async #commit(transaction: Transaction, actor: string, trial: CommitTrial | undefined): Promise<CommitResult> {
@@ -282,7 +287,7 @@ class Transactions implements ConfigTransactions {
     });
     if (!outcome.begun) return outcome.result;
     if (outcome.onProbation !== undefined) this.#probations.begin(outcome.onProbation);
-    this.#aftermath.ofCommit(outcome);
+    this.#aftermath.ofCommit(outcome, transaction.pending.document);
     return outcome.result;
   }
 
