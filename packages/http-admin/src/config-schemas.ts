@@ -3,6 +3,7 @@
  */
 import { overlayJsonSchema } from "@bridge/config";
 import * as v from "valibot";
+import { moreParts } from "./config-page.ts";
 import { LIMITS } from "./limits.ts";
 import { bodyDuration, prose } from "./values.ts";
 
@@ -40,6 +41,7 @@ export const probation = v.object({
 export const currentConfig = v.object({
   version,
   config,
+  more: moreParts,
   probation: v.pipe(v.optional(probation), v.description("What runs here is taken back unless it is confirmed.")),
 });
 
@@ -152,11 +154,12 @@ export const openBody = v.optional(
   {},
 );
 
-export const opened = v.object({ ...transaction, config });
+export const opened = v.object({ ...transaction, config, more: moreParts });
 export const inspected = v.object({
   ...transaction,
   patch_count: v.pipe(v.number(), v.integer()),
   preview: v.pipe(config, v.description("What a commit would make of the configuration.")),
+  more: moreParts,
 });
 
 /** Decoded by the engine, which knows what a configuration is. */
@@ -169,6 +172,7 @@ export const overlay = v.pipe(
 export const patched = v.object({
   txn_id: v.string(),
   preview: config,
+  more: moreParts,
   validation_errors: v.pipe(
     v.optional(v.array(problem)),
     v.description("What a commit would be refused for; another PATCH can mend it."),
@@ -211,6 +215,7 @@ export const configDiff = v.object({
     v.optional(v.string()),
     v.description("A unified diff of the redacted texts. Absent when the configuration is kept where no texts are."),
   ),
+  more_lines: v.pipe(v.optional(v.number()), v.description("So many lines come after those of `text`.")),
   plan,
   warnings: v.array(problem),
 });

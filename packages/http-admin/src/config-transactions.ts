@@ -2,6 +2,7 @@ import { type CommitResult, type ConfigTransactions, TransactionError } from "@b
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import { partsQuery, shownParts } from "./config-page.ts";
 import * as schemas from "./config-schemas.ts";
 import {
   diffToWire,
@@ -58,11 +59,13 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
         },
       },
     }).handle(async ({ body: { ttl, from_version: fromVersion } }) => {
-      const { config, ...info } = await transactions.open(ttl, NEVER, fromVersion);
+      const { config: whole, ...info } = await transactions.open(ttl, NEVER, fromVersion);
+      const { config, more } = shownParts(whole);
       const { id, version } = info;
       const from = fromVersion !== undefined && { from_version: fromVersion };
       const audit = { detail: { txn_id: id, version, ...from } };
-      return { status: 201, body: { ...transactionToWire(info), config }, audit };
+      const body = { ...transactionToWire(info), config, ...(more !== undefined && { more }) };
+      return { status: 201, body, audit };
     }),
 
     endpoint({
@@ -70,11 +73,12 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       method: "GET",
       path: ONE,
       audit: "config.txn.read",
+      query: partsQuery,
       summary: "What a commit would make of the configuration.",
       refusals: REFUSALS,
       answers: { 200: { description: "The preview, redacted.", schema: schemas.inspected } },
-    }).handle(async ({ params: { txnID } }) => {
-      return { status: 200, body: inspectionToWire(await transactions.inspect(txnID)) };
+    }).handle(async ({ params: { txnID }, query: { offset } }) => {
+      return { status: 200, body: inspectionToWire(await transactions.inspect(txnID), offset) };
     }),
 
     endpoint({

@@ -17,6 +17,7 @@ import {
 import type { Probation } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
+import { shownDiff, shownParts, shownProblems } from "./config-page.ts";
 import type * as schemas from "./config-schemas.ts";
 
 export function transactionToWire({ id, version, createdAt, expiresAt }: TransactionInfo): {
@@ -28,18 +29,25 @@ export function transactionToWire({ id, version, createdAt, expiresAt }: Transac
   return { txn_id: id, version, created_at: formatTimestamp(createdAt), expires_at: formatTimestamp(expiresAt) };
 }
 
-export function inspectionToWire(inspection: Inspection): InferOutput<typeof schemas.inspected> {
-  const { patchCount, preview } = inspection;
-  return { ...transactionToWire(inspection), patch_count: patchCount, preview };
+export function inspectionToWire(inspection: Inspection, offset: number): InferOutput<typeof schemas.inspected> {
+  const { config: preview, more } = shownParts(inspection.preview, offset);
+  return {
+    ...transactionToWire(inspection),
+    patch_count: inspection.patchCount,
+    preview,
+    ...(more !== undefined && { more }),
+  };
 }
 
 export function patchedToWire(
   id: string,
-  { preview, problems, warnings }: Patched,
+  { preview: whole, problems, warnings }: Patched,
 ): InferOutput<typeof schemas.patched> {
+  const { config: preview, more } = shownParts(whole);
   return {
     txn_id: id,
     preview,
+    ...(more !== undefined && { more }),
     ...(problems.length > 0 && { validation_errors: problemsToWire(problems) }),
     ...(warnings.length > 0 && { warnings: problemsToWire(warnings) }),
   };
@@ -59,9 +67,16 @@ export function dryRunToWire(id: string, run: DryRun): InferOutput<typeof schema
   };
 }
 
-export function diffToWire({ changes, plan, warnings, ...rest }: Difference): InferOutput<typeof schemas.configDiff> {
+export function diffToWire({
+  version,
+  text,
+  changes,
+  plan,
+  warnings,
+}: Difference): InferOutput<typeof schemas.configDiff> {
   return {
-    ...rest,
+    version,
+    ...(text !== undefined && shownDiff(text)),
     changes: [...changes],
     ...(plan !== undefined && { plan: planToWire(plan) }),
     warnings: problemsToWire(warnings),
@@ -99,7 +114,7 @@ export function strandedToWire({ stranded }: Stranding): InferOutput<typeof sche
 }
 
 export function problemsToWire(problems: readonly Problem[]): { path: string; message: string }[] {
-  return problems.map(({ path, message }) => ({ path: formatPath(path), message }));
+  return shownProblems(problems).map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
 export function probationToWire({

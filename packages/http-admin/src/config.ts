@@ -1,6 +1,7 @@
 import type { ConfigTransactions } from "@bridge/config";
 import { HttpError } from "@bridge/http-kit";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import { partsQuery, shownParts } from "./config-page.ts";
 import { configDocument, configHistory, currentConfig } from "./config-schemas.ts";
 import { historyToWire, probationToWire } from "./config-wire.ts";
 
@@ -15,15 +16,18 @@ export function configEndpoints(transactions: ConfigTransactions): readonly Admi
       path: "/api/v1/admin/config",
       access: "admin",
       audit: "config.read",
+      query: partsQuery,
       summary: "The configuration as it is stored, with its defaults, redacted and without plugin options.",
       refusals: { 503: "There is no configuration, or it cannot be read." },
       answers: {
         200: { description: "It can be sent back in a PATCH, and changes nothing then.", schema: currentConfig },
       },
-    }).handle(async () => {
-      const { version, config } = await transactions.current(NEVER);
+    }).handle(async ({ query: { offset } }) => {
+      const { version, config: whole } = await transactions.current(NEVER);
+      const { config, more } = shownParts(whole, offset);
       const open = transactions.confirmable();
-      const body = { version, config, ...(open !== undefined && { probation: probationToWire(open) }) };
+      const rest = more !== undefined && { more };
+      const body = { version, config, ...rest, ...(open !== undefined && { probation: probationToWire(open) }) };
       return { status: 200, body, audit: { detail: { version } } };
     }),
 

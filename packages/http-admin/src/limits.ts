@@ -37,6 +37,10 @@ export const LIMITS = {
   idempotencyKey: 128,
   jobsDefault: 50,
   jobsMax: 200,
+  /** Of a configuration that is shown: parts of each kind, problems of it, and characters of a diff. */
+  configParts: 500,
+  configProblems: 100,
+  configDiffLength: 262_144,
   /** Of a configuration transaction. */
   ttlMaxMs: 30 * 60_000,
   /** Of a change that reverts itself. */
