@@ -111,6 +111,8 @@ function wordsOf(fault: Fault): string {
       return `the document is ${fault.how}${forMs}`;
     case "restart":
       return `the instance is asked to end, and another begins after ${seconds(fault.forMs)}`;
+    case "second-process":
+      return `a second process is started on the same outbox, and asked to end after ${seconds(fault.forMs)}`;
     case "pause":
       return `an operator pauses the route${forMs}`;
     case "tap":

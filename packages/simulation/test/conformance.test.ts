@@ -108,7 +108,14 @@ describeLeaseStore("of the simulation", {
 
 for (const shared of [true, false]) {
   let outbox: Outbox;
-  const opened = async () => own.patient(await own.awaited(outbox.open(owner(), new AbortController().signal)));
+  let last: Owner | undefined;
+  const opened = async () => {
+    const by = owner();
+    // Whoever had a file open has died.
+    if (!shared && last !== undefined) last.alive = false;
+    last = by;
+    return own.patient(await own.awaited(outbox.open(by, new AbortController().signal)));
+  };
   describeOutboxStore(`of the simulation, ${shared ? "a server" : "a file"}`, {
     async open({ retentionMs }) {
       own = world();
@@ -141,17 +148,21 @@ function placeOf(shared: boolean, document?: Readonly<Record<string, unknown>>):
   const kept = new KeptDocument({ ...own, habits: { latencyMs: 1, shared }, document: { bridge: { id: "any" } } });
   if (document === undefined) kept.away = "missing";
   else kept.held.replace(document);
-  const open = async () => {
+  const owners: Owner[] = [];
+  const open = () => {
     const by = owner();
+    owners.push(by);
     const clock = new InstanceClock({ time, owner: by, epoch: 0, rate: 1, phase: () => 0 });
     return patient(documentStore(kept, by, clock));
   };
-  const by = owner();
-  const clock = new InstanceClock({ time, owner: by, epoch: 0, rate: 1, phase: () => 0 });
   return {
-    store: patient(documentStore(kept, by, clock)),
-    second: open,
-    reopen: open,
+    store: open(),
+    second: async () => open(),
+    reopen: async () => {
+      // Those before have ended, so that they have no locks.
+      for (const before of owners) kept.letGoOfNote(before);
+      return open();
+    },
     content: async () => (kept.away === "missing" ? undefined : JSON.stringify(kept.stored.document)),
     replace: async (next) => {
       kept.away = undefined;

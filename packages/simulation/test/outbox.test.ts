@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { draw, type Plan } from "../src/index.ts";
 import type { Outbox } from "../src/model/outbox.ts";
 import { worldOf } from "../src/run/world.ts";
+import type { Owner } from "../src/time/virtual-time.ts";
 
 const signal = new AbortController().signal;
 const place = { routeId: "route", bindingId: "out-0" };
@@ -31,8 +32,17 @@ async function opened(shared: boolean, maxRecords = 100) {
     await world.time.pass(world.time.now + 1_000);
     return asked;
   }
-  const open = (outbox: Outbox): Promise<OutboxStore> => answer(outbox.open({ alive: true, pending: 0 }, signal));
+  let former: OutboxStore | undefined;
+  /** By another process, when the one before has closed it. */
+  const open = async (outbox: Outbox): Promise<OutboxStore> => {
+    await former?.[Symbol.asyncDispose]();
+    return (former = await answer(outbox.open({ alive: true, pending: 0 }, signal)));
+  };
   return { ...world, answer, open, store: await open(world.outbox) };
+}
+
+function aProcess(): Owner {
+  return { alive: true, pending: 0 };
 }
 
 test("a file that is opened again has what was persisted and how it ended, and nothing on loan", async () => {
@@ -72,7 +82,8 @@ test("a file that is opened again does not remember the end of a record that it 
 });
 
 test("a file is not taken by openings that were given up while the disk hung, whenever the disk comes to them", async () => {
-  const { outbox, answer, time } = await opened(false);
+  const { outbox, answer, time, store: former } = await opened(false);
+  await former[Symbol.asyncDispose]();
   outbox.service.down = "silent";
   const patience = new AbortController();
   const owner = { alive: true, pending: 0 };
@@ -85,6 +96,20 @@ test("a file is not taken by openings that were given up while the disk hung, wh
   outbox.service.down = undefined;
   const store = await answer(opening);
   expect(await answer(store.persist([record(0)], signal))).toEqual([{ kind: "persisted" }]);
+});
+
+test("a file that a process has open is in use for others until that closes it or dies, also while it stands still", async () => {
+  const { outbox, answer, store } = await opened(false);
+  const [first, second, third] = [aProcess(), aProcess(), aProcess()];
+  const openedBy = (owner: Owner) => answer(outbox.open(owner, signal));
+  await expect(openedBy(first)).rejects.toThrow("in use");
+  await store[Symbol.asyncDispose]();
+  await openedBy(second);
+  second.frozen = [];
+  await expect(openedBy(third)).rejects.toThrow("in use");
+  expect([first, second, third].map((owner) => outbox.isKeptFrom(owner))).toEqual([true, false, true]);
+  second.alive = false;
+  await openedBy(first);
 });
 
 test("a record is on loan to whoever claimed it, until it has ended or the time is up", async () => {

@@ -103,8 +103,10 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     },
     ...(shared
       ? { staging: stagingOf(kept, real.staging, ask, sight, onEnd) }
-      : { probations: fileProbations(kept, ask, sight, onEnd) }),
-    async [Symbol.asyncDispose]() {},
+      : { probations: fileProbations({ kept, owner, ask, sight, onEnd }) }),
+    async [Symbol.asyncDispose]() {
+      kept.letGoOfNote(owner);
+    },
   };
 }
 

@@ -1,15 +1,20 @@
-import type { ConfigProbations, LeftProbation, ReplacedProbation, StoredConfig } from "@bridge/ports";
+import type { ConfigProbations, LeftProbation, StoredConfig } from "@bridge/ports";
+import type { Owner } from "../time/virtual-time.ts";
 import type { DocumentSight } from "./document-sight.ts";
 import type { Ask } from "./document-store.ts";
 import type { KeptDocument, ProbationNote } from "./kept-document.ts";
 
-/** What is noted beside a file, as the adapter for files does it. `onEnd`: its note is to be taken off. */
-export function fileProbations(
-  kept: KeptDocument,
-  ask: Ask,
-  sight: DocumentSight,
-  onEnd: () => void,
-): ConfigProbations {
+export interface FileProbationsOptions {
+  readonly kept: KeptDocument;
+  readonly owner: Owner;
+  readonly ask: Ask;
+  readonly sight: DocumentSight;
+  /** Its note is to be taken off. */
+  readonly onEnd: () => void;
+}
+
+/** What is noted beside a file, as the adapter for files does it. */
+export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbationsOptions): ConfigProbations {
   const { held } = kept;
   /** Of the probation that this process has begun or found last. */
   let own: Pick<ProbationNote, "tried" | "former"> | undefined;
@@ -19,10 +24,15 @@ export function fileProbations(
     const said = reversal !== undefined && { reversal };
     return { probation, orderly, former, current: isCurrent ? kept.stored : undefined, ...said };
   };
-  const find = (): LeftProbation | ReplacedProbation | undefined => {
+  const isThere = ({ tried, former, reversal }: ProbationNote): boolean => {
+    const { revision } = kept.stored;
+    return revision === tried.revision || (revision === former.revision && reversal !== undefined);
+  };
+  const find = (): Awaited<ReturnType<ConfigProbations["find"]>> => {
     const { note, away } = kept;
     if (note === undefined || away === "unreadable") return undefined;
-    const { probation, tried, former, reversal } = note;
+    const { probation, tried, former, reversal, orderly } = note;
+    if (!kept.tryHoldNote(owner)) return { probation, orderly, runs: true };
     own = { tried, former };
     if (away !== undefined) {
       // What comes back later is not to be run unseen: the former one takes its place.
@@ -30,10 +40,7 @@ export function fileProbations(
       kept.noteWritten("put back in the place of none", former);
       return { ...left(note), current: undefined, orderly: false, reversal: reversal ?? { why: "process_ended" } };
     }
-    const { stored } = kept;
-    if (stored.revision === tried.revision || (stored.revision === former.revision && reversal !== undefined))
-      return left(note);
-    return { probation, tried, replacedBy: stored };
+    return isThere(note) ? left(note) : { probation, tried, replacedBy: kept.stored };
   };
   return {
     async begin(document, expected, probation, signal) {
@@ -41,6 +48,7 @@ export function fileProbations(
       const work = async (): Promise<StoredConfig | undefined> => {
         const former = kept.stored;
         if (kept.away !== undefined || former.revision !== expected.revision) return undefined;
+        if (!kept.tryHoldNote(owner)) return undefined;
         const current = held.write(document, expected.version + 1);
         kept.noteWritten("written to be tried out", current);
         kept.noteTried(current, probation.confirmBy);
@@ -66,7 +74,16 @@ export function fileProbations(
         const { note } = kept;
         if (note?.tried.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
         kept.note = undefined;
+        own = undefined;
+        kept.letGoOfNote(owner);
       });
     },
+    elsewhere: (signal) =>
+      ask(signal, async () => {
+        const { note, away } = kept;
+        if (own !== undefined || note === undefined || away !== undefined || !isThere(note)) return undefined;
+        const { probation, orderly } = note;
+        return { probation, orderly, runs: kept.isTriedBeside(owner) };
+      }),
   };
 }

@@ -5,6 +5,7 @@ import type { Auditor } from "../run/auditor.ts";
 import type { Moments } from "../run/moments.ts";
 import type { DocumentHabits } from "../plan/planned-commit.ts";
 import type { Trace } from "../trace.ts";
+import type { Owner } from "../time/virtual-time.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
 
 export interface KeptDocumentOptions extends Omit<RemoteOptions, "name" | "habits"> {
@@ -35,6 +36,8 @@ export class KeptDocument {
   away: Away | undefined;
   /** Of a file. */
   note: ProbationNote | undefined;
+  /** Whose that is, for as long as that process lives. */
+  #noteHolder: Owner | undefined;
 
   constructor(options: KeptDocumentOptions) {
     this.options = options;
@@ -52,6 +55,21 @@ export class KeptDocument {
   /** Whether a version is being tried out. */
   get isTried(): boolean {
     return this.held.staged !== undefined || this.note !== undefined;
+  }
+
+  /** Whether another process that lives has the lock of the note. */
+  isTriedBeside(owner: Owner): boolean {
+    return this.#noteHolder !== owner && this.#noteHolder?.alive === true;
+  }
+
+  tryHoldNote(owner: Owner): boolean {
+    if (this.isTriedBeside(owner)) return false;
+    this.#noteHolder = owner;
+    return true;
+  }
+
+  letGoOfNote(owner: Owner): void {
+    if (this.#noteHolder === owner) this.#noteHolder = undefined;
   }
 
   /** A hand that knows nothing of instances writes another document: the next version. */

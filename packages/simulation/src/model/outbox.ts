@@ -53,6 +53,8 @@ interface Listener {
 
 const NEVER = new AbortController().signal;
 const RETENTION_MS = 3_600_000;
+/** As it is told to whoever opens a file that another process has open. */
+export const IN_USE = "is in use: only one process at a time may open it";
 
 /**
  * What the real memory store does, where it outlives the instances: as a server that they share, or as a file that one
@@ -70,10 +72,11 @@ export class Outbox {
   readonly #legs = new Map<string, Kept[]>();
   readonly #server: Owner = { alive: true, pending: 0 };
   readonly #redriveAsks = new RedriveAsks();
+  readonly #keptFrom = new WeakSet<Owner>();
   #unfinished = 0;
   #store: OutboxStore;
-  /** Of a file: who has it open. */
-  #opened: object | undefined;
+  /** Of a file: who has it open, and by which opening. */
+  #holder: { readonly owner: Owner; readonly opening: object } | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -128,15 +131,32 @@ export class Outbox {
       work: async () => {
         // An opening that was given up keeps the file from nobody: it is closed as soon as it is open.
         if (shared || !owner.alive || signal.aborted) return;
-        this.#opened = opening;
+        // The lock is the operating system's: who stands still has it, and who is dead has not.
+        if (this.#isOthers(owner)) {
+          this.#keptFrom.add(owner);
+          throw new BridgeError("UNAVAILABLE", `the outbox ${IN_USE}`, { charged: false });
+        }
+        this.#holder = { owner, opening };
         await this.#reopen();
       },
     });
-    const open = (): boolean => shared || (owner.alive && this.#opened === opening);
-    return this.#storeOf(owner, open);
+    const isHeld = (): boolean => this.#holder?.opening === opening;
+    const open = (): boolean => shared || (owner.alive && isHeld());
+    return this.#storeOf(owner, open, () => {
+      if (isHeld()) this.#holder = undefined;
+    });
   }
 
-  #storeOf(owner: Owner, open: () => boolean): OutboxStore {
+  /** Whether it was told that another process has the file. */
+  isKeptFrom(owner: Owner): boolean {
+    return this.#keptFrom.has(owner);
+  }
+
+  #isOthers(owner: Owner): boolean {
+    return this.#holder !== undefined && this.#holder.owner !== owner && this.#holder.owner.alive;
+  }
+
+  #storeOf(owner: Owner, open: () => boolean, close: () => void): OutboxStore {
     const { service } = this;
     const { shared } = this.#options.habits;
     let closed = false;
@@ -184,6 +204,7 @@ export class Outbox {
       }),
       [Symbol.asyncDispose]: async () => {
         closed = true;
+        close();
       },
     };
   }

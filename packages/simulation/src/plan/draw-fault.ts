@@ -63,7 +63,8 @@ export function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, o
     case "document-down":
     case "document-away":
     case "restart":
-      throw new Error(`${kind} is drawn where there is a document`);
+    case "second-process":
+      throw new Error(`${kind} is drawn where there is a file`);
     case "tap":
     case "where":
     case "redrive-one":

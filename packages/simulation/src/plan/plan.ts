@@ -198,6 +198,8 @@ export type Fault = {
   | { readonly kind: "document-away"; readonly how: "missing" | "unreadable" | "empty" }
   /** The process is asked to end, and another one begins afterwards. */
   | { readonly kind: "restart" }
+  /** Somebody starts another process on the same document and outbox, which is asked to end afterwards. */
+  | { readonly kind: "second-process" }
   | { readonly kind: "pause" }
   | { readonly kind: "jump"; readonly ms: number }
   | Look

@@ -139,6 +139,9 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
     case "restart":
       instances.restart(fault.instance, fault.forMs);
       return () => {};
+    case "second-process":
+      instances.second.begin();
+      return () => instances.second.end();
     case "pause":
       // Whoever follows a document may have another route in its place at any time.
       instance?.pause(world.plan.documents === undefined && !instances.reloads.redirects(fault.instance ?? 0));

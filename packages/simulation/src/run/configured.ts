@@ -31,7 +31,8 @@ export class Configured {
     const { settled, configuration: config } = await settleProbation(store, instance.seams, read);
     if (config === undefined) return undefined;
     const { note } = world.document;
-    if (settled === undefined && note !== undefined) world.auditor.documents.stays(note.probation.version);
+    const isOthers = world.document.isTriedBeside(instance.owner);
+    if (settled === undefined && note !== undefined && !isOthers) world.auditor.documents.stays(note.probation.version);
     instance.create(config);
     return new Configured(world, instance, store, settled);
   }

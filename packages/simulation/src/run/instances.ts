@@ -1,3 +1,4 @@
+import { IN_USE } from "../model/outbox.ts";
 import type { World } from "./world.ts";
 import { stoodStillAmidStop, watchStop } from "./budgets.ts";
 import { Configured } from "./configured.ts";
@@ -7,6 +8,7 @@ import { Commits } from "./commits.ts";
 import { LeftStores } from "./left-stores.ts";
 import { Looks } from "./looks.ts";
 import { Reloads } from "./reloads.ts";
+import { SecondProcess } from "./second-process.ts";
 import { Singles } from "./singles.ts";
 import { Slips } from "./slips.ts";
 import { TriedLetters } from "./tried-letters.ts";
@@ -26,6 +28,7 @@ export class Instances {
   readonly commits: Commits;
   readonly leftStores: LeftStores;
   readonly looks: Looks;
+  readonly second: SecondProcess;
   readonly singles: Singles;
   readonly slips: Slips;
   readonly undelivered: Undelivered;
@@ -44,6 +47,7 @@ export class Instances {
     this.commits = new Commits(world, this);
     this.leftStores = new LeftStores(world, this);
     this.looks = new Looks(world);
+    this.second = new SecondProcess(this, world.plan.instances ?? 1);
     this.singles = new Singles(world);
     this.slips = new Slips(world);
     this.undelivered = new Undelivered(world, this);
@@ -65,7 +69,8 @@ export class Instances {
 
   /** Starts a process, unless there is one. */
   begin(place: number | undefined = 0): void {
-    if (this.#over || this.#places[place] !== undefined || this.#beginning[place] !== undefined) return;
+    if (this.#over || this.second.isUnwanted(place)) return;
+    if (this.#places[place] !== undefined || this.#beginning[place] !== undefined) return;
     const name = `instance-${this.count++}`;
     this.#world.trace.add(`${name} begins`);
     const instance = new Instance(this.#world, name, place);
@@ -158,6 +163,16 @@ export class Instances {
     for (const place of this.#places.keys()) this.kill(place);
   }
 
+  /** Another process has its outbox: it ends, and is started again. */
+  #isKeptOut(instance: Instance): void {
+    const { trace, time } = this.#world;
+    const place = this.#places.indexOf(instance);
+    if (place === -1) return;
+    trace.add(`${instance.name} ends, as its outbox is in use`);
+    this.kill(place);
+    time.at(time.now + RESTART_MS, () => this.begin(place));
+  }
+
   start(instance: Instance): void {
     this.#watch(instance, "start", () => instance.supervisor.start());
   }
@@ -175,10 +190,13 @@ export class Instances {
       ask().then(
         () => {
           stopped();
+          if (what === "start" && this.#world.outbox.isKeptFrom(instance.owner))
+            auditor.violated(`${instance.name} runs, and was told that its outbox is in use`);
           trace.add(`${what} of ${instance.name} done`);
         },
         (error: unknown) => {
           if (instance.supervisor.beyondRecovery() || instance.ending) return;
+          if (what === "start" && String(error).includes(IN_USE)) return this.#isKeptOut(instance);
           if (what === "stop" && stoodStillAmidStop(this.#world, instance)) return;
           auditor.violated(`a ${what} failed: ${String(error)}`);
         },

@@ -45,7 +45,8 @@ export class Reloads {
    * changed counts until the change back is in force. So the records that one before it has left are within reach at last.
    */
   documentAt(place: number): BridgeDocument {
-    return this.#documentWith([...(this.#places[place]?.changes ?? [])]);
+    // A second process is started on the document of the first one.
+    return this.#documentWith([...((this.#places[place] ?? this.#places[0])?.changes ?? [])]);
   }
 
   /** Whether a change there concerns where messages go through. */

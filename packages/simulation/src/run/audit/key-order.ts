@@ -35,14 +35,15 @@ export class KeyOrder {
   /** First acceptances come in the order of the source, but for what is given up. */
   #asAtSource(number: number, binding: string): void {
     const { plan, changes, known } = this.#ledger;
-    const { messages, instances = 1, leases, broker, callers } = plan;
+    const { messages, instances = 1, leases, broker, callers, faults } = plan;
     // Who repeats a request comes after those who have not had to.
     if (callers !== undefined) return;
     const key = messages[number]?.key;
     // What the outbox has of a route waits when a process has begun with another document.
     if (changes.size > 0 && plan.outbox !== undefined) return;
     // Instances that share a queue get each its part of a key.
-    if (key === undefined || (instances > 1 && (leases === undefined || leases.of === "targets"))) return;
+    const isShared = instances > 1 || faults.some(({ kind }) => kind === "second-process");
+    if (key === undefined || (isShared && (leases === undefined || leases.of === "targets"))) return;
     // Younger ones are handed out while an older one is still lent to nobody who is there.
     if (broker.loanMs !== undefined) return;
     for (let older = number - 1; older >= 0; older--) {
