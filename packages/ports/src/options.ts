@@ -70,18 +70,32 @@ export function text() {
   return v.pipe(v.string("expected a string"), v.nonEmpty("must not be empty"));
 }
 
+/** Whether a system could take it as a path: none takes a NUL, and half of a character would name another file. */
+export function isPath(given: string): boolean {
+  return !given.includes("\0") && given.isWellFormed();
+}
+
+/** A path that some system could take. Where it `mayBeEmpty`, that is the same as leaving it out. */
+export function filePath({ mayBeEmpty = false } = {}) {
+  return v.pipe(
+    mayBeEmpty ? v.string("expected a string") : text(),
+    v.metadata({ pattern: "^[^\\u0000]*$" }),
+    v.check(isPath, "no file can have this path: write it without NUL and without half of a character"),
+  );
+}
+
 /** The path of a file that has to be there. A check of the configuration on a machine looks whether it can be read. */
-export function fileToRead() {
-  return v.pipe(text(), v.metadata({ file: "read" }));
+export function fileToRead(about: { readonly mayBeEmpty?: boolean } = {}) {
+  return v.pipe(filePath(about), v.metadata({ file: "read" }));
 }
 
 /**
  * The path of a PEM file of TLS. A check of the configuration on a machine looks whether it holds what it has to; of a key,
  * whether it is that of the certificate which the option `certificate` beside it names.
  */
-export function pemFile(role: PemRole, certificate?: string) {
+export function pemFile(role: PemRole, certificate?: string, about: { readonly mayBeEmpty?: boolean } = {}) {
   const pem: PemFile = { role, ...(certificate !== undefined && { certificate }) };
-  return v.pipe(fileToRead(), v.metadata({ pem }));
+  return v.pipe(fileToRead(about), v.metadata({ pem }));
 }
 
 /** What {@link pemFile} says of a field. */
@@ -93,7 +107,7 @@ export interface PemFile {
 
 /** The path of a file that is made when it is missing. A check of the configuration on a machine looks whether it could be. */
 export function fileToKeep() {
-  return v.pipe(text(), v.metadata({ file: "kept" }));
+  return v.pipe(filePath(), v.metadata({ file: "kept" }));
 }
 
 /** A string whose value is never shown: not in errors, logs, views or diffs. */

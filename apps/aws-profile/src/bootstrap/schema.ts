@@ -1,12 +1,13 @@
 import { browserSessions, corsOrigins, id, listenAddress, optionalId } from "@bridge/config/documents";
 import { tableName } from "@bridge/dynamodb";
-import { describe, positiveDuration } from "@bridge/ports/options";
+import { describe, filePath, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 
 export const ADMIN_ADDR = ":8080";
 export const MONITOR_ADDR = ":8081";
 
 const text = () => v.optional(v.string("expected a string"), "");
+const path = () => v.optional(filePath({ mayBeEmpty: true }), "");
 
 function secretName() {
   return v.pipe(
@@ -36,7 +37,7 @@ export const bootstrapSchema = v.strictObject({
     v.picklist(["file", "dynamodb"]),
     "Where the configuration is: in a file, or in a DynamoDB table that all instances share.",
   ),
-  config_file_path: describe(text(), "With `file`: the configuration, YAML or JSON. It need not be there yet."),
+  config_file_path: describe(path(), "With `file`: the configuration, YAML or JSON. It need not be there yet."),
   config_table: describe(
     v.optional(v.union([v.literal(""), tableName()]), ""),
     "With `dynamodb`: the table; the configuration is the one of `bridge_id`, which need not be there yet.",
@@ -60,8 +61,8 @@ export const bootstrapSchema = v.strictObject({
     "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
   ),
   ...browserSessions,
-  tls_cert_file: describe(text(), "The certificate chain of both servers, a PEM file. Needs tls_key_file."),
-  tls_key_file: describe(text(), "The private key of the certificate, a PEM file. Needs tls_cert_file."),
+  tls_cert_file: describe(path(), "The certificate chain of both servers, a PEM file. Needs tls_key_file."),
+  tls_key_file: describe(path(), "The private key of the certificate, a PEM file. Needs tls_cert_file."),
   metrics: describe(
     v.optional(v.picklist(["emf", "none"]), "emf"),
     "Whether metrics are written to standard output, in the embedded metric format of CloudWatch.",

@@ -1,5 +1,5 @@
 import type { Steps } from "@bridge/ports/internal";
-import type { PemFile } from "@bridge/ports/options";
+import { isPath, type PemFile } from "@bridge/ports/options";
 import { type GenericSchema, getMetadata } from "valibot";
 import { isBlock, partsOf, shapeOf } from "../check/schema-shape.ts";
 import { optionBlocks } from "../plugin-options.ts";
@@ -13,7 +13,8 @@ export function* namedFiles(context: RuleContext, whyUnusable: UnusableFile): St
   const blocks = [{ schema: documentSchema, value: context.draft, path: [] }, ...optionBlocks(context)];
   for (const block of blocks) {
     for (const { value, path, ...file } of filesIn(block.schema, block.value, block.path, undefined)) {
-      if (typeof value !== "string" || value === "") continue;
+      // The schema has refused it.
+      if (typeof value !== "string" || value === "" || !isPath(value)) continue;
       const fault = whyUnusable({ path: value, place: path, ...file });
       if (fault !== undefined) context.report[fault.kind](path, `${context.hidden.show(path, value)} ${fault.words}`);
       yield;

@@ -1,12 +1,9 @@
-import { apiKey, conditional, describe, type PemFile } from "@bridge/ports/options";
+import { apiKey, conditional, describe, pemFile } from "@bridge/ports/options";
 import * as v from "valibot";
 import { apiKeySchema } from "./api-keys.ts";
 import { browserSessions } from "./browser-sessions.ts";
 import { corsOrigins } from "./cors-origins.ts";
 import { listenAddress } from "./listen-address.ts";
-
-const pem = (about: PemFile) =>
-  v.optional(v.pipe(v.string("expected a string"), v.metadata({ file: "read", pem: about })), "");
 
 /** The `http` block (spec 1.7). But for `api_keys`, the servers do as it says until the process ends. */
 export const httpSchema = v.pipe(
@@ -52,11 +49,11 @@ export const httpSchema = v.pipe(
       "What of dead letters is hidden from callers with `payload.read` and without `payload.raw`. Without this block: the headers below.",
     ),
     tls_cert_file: describe(
-      pem({ role: "certificate" }),
+      v.optional(pemFile("certificate", undefined, { mayBeEmpty: true }), ""),
       "The certificate chain of both servers, a PEM file. Needs tls_key_file.",
     ),
     tls_key_file: describe(
-      pem({ role: "key", certificate: "tls_cert_file" }),
+      v.optional(pemFile("key", "tls_cert_file", { mayBeEmpty: true }), ""),
       "The private key of the certificate, a PEM file. Needs tls_cert_file.",
     ),
   }),
