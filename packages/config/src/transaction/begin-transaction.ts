@@ -1,4 +1,5 @@
 import type { Random } from "@bridge/ports";
+import type { ConfigView } from "./contract.ts";
 import type { OpenTransaction, Transaction } from "./open-transaction.ts";
 import { readWithin } from "./read-within.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
@@ -13,14 +14,14 @@ interface BeginParts {
 }
 
 /**
- * Opens a transaction on what is stored by now. `fromVersion`: it begins with the document of that version.
+ * Opens a transaction on what is stored by now, as it is to be seen. `fromVersion`: it begins with the document of that version.
  * @throws TransactionError conflict while another is open, or another instance is changing what is stored
  */
 export async function beginTransaction(
   { ttlMs, fromVersion }: { readonly ttlMs: number; readonly fromVersion: number | undefined },
   { open, documents, place, random }: BeginParts,
   signal: AbortSignal,
-): Promise<Transaction> {
+): Promise<{ readonly transaction: Transaction; readonly config: ConfigView }> {
   const { clock } = place;
   open.refuseSecond();
   const base = await documents.load(signal);
@@ -30,9 +31,10 @@ export async function beginTransaction(
     throw new TransactionError("conflict", error, reason);
   }
   const former = fromVersion === undefined ? undefined : await documents.former(fromVersion, base, signal);
+  const pending = former?.pending ?? { document: base.document, text: undefined };
+  const config = await documents.view(pending.document);
   open.refuseSecond();
   const createdAt = clock.now();
-  const pending = former?.pending ?? { document: base.document, text: undefined };
   const transaction: Transaction = {
     id: random.id(),
     version: base.version,
@@ -47,5 +49,5 @@ export async function beginTransaction(
     patchCount: 0,
   };
   open.begin(transaction);
-  return transaction;
+  return { transaction, config };
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { StoredConfig } from "@bridge/ports";
 import { jsonInSlices } from "@bridge/ports/internal";
 import type { Problem } from "../problem.ts";
+import type { Patched } from "./contract.ts";
 import type { Written } from "./document-texts.ts";
 import { newReferences } from "./new-references.ts";
 import { beingCommitted, type OpenTransaction, type Transaction } from "./open-transaction.ts";
@@ -21,19 +22,19 @@ interface ChangeParts {
 }
 
 /**
- * Makes a change of what is pending by then.
+ * Makes a change of what is pending by then, once all is known that is said of it.
  * @throws OverlayError when it brings what no change may; TransactionError when the transaction has ended meanwhile, or is being
- * committed. Nothing changes then.
+ * committed; whatever else keeps it from being judged. Nothing changes then.
  */
 export async function changePending(
   transaction: Transaction,
   change: Change,
   parts: ChangeParts,
   signal: AbortSignal,
-): Promise<Written> {
+): Promise<Patched> {
   const { open, documents, maxDocumentBytes } = parts;
   const { id, base, pending: before, former } = transaction;
-  const { pending, whole } = await change(transaction);
+  const { pending, whole = transaction.whole } = await change(transaction);
   const { document } = pending;
   // Before all that looks at each part.
   const beyond = tooManyParts(base.document, document);
@@ -44,13 +45,16 @@ export async function changePending(
   if (faults.length > 0) throw new OverlayError(faults);
   if ((await jsonInSlices(document, slices)).byteLength > maxDocumentBytes)
     throw new OverlayError([{ path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` }]);
+  const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
+  const preview = await documents.view(document);
   if (open.find(id).state.kind !== "open") throw beingCommitted();
   // Another change was quicker: this one is on top of it.
   if (transaction.pending !== before) return changePending(transaction, change, parts, signal);
   transaction.pending = pending;
-  transaction.whole = whole ?? transaction.whole;
+  transaction.whole = whole;
   transaction.patchCount++;
-  return pending;
+  const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
+  return { preview, problems: checked.ok ? [] : checked.problems, warnings: [...refused, ...checked.warnings] };
 }
 
 /** What says what a change may do is not for changes to say. */

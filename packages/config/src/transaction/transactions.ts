@@ -103,12 +103,9 @@ class Transactions implements ConfigTransactions {
     const { store, sources, clock, random } = this.#options;
     const place = { store, sources, clock, instanceId: this.#instanceId };
     const parts = { open: this.#open, documents: this.#documents, place, random };
-    const { id, version, createdAt, expiresAt, pending } = await beginTransaction(
-      { ttlMs, fromVersion },
-      parts,
-      signal,
-    );
-    return { id, version, createdAt, expiresAt, config: await this.#documents.view(pending.document) };
+    const { transaction, config } = await beginTransaction({ ttlMs, fromVersion }, parts, signal);
+    const { id, version, createdAt, expiresAt } = transaction;
+    return { id, version, createdAt, expiresAt, config };
   }
 
   has(id: string): boolean {
@@ -144,17 +141,7 @@ class Transactions implements ConfigTransactions {
       documents: this.#documents,
       maxDocumentBytes: store.maxDocumentBytes ?? MAX_DOCUMENT_BYTES,
     };
-    const pending = await changePending(transaction, change, parts, signal);
-    const [checked, erased] = await this.#documents.judge(
-      { base: transaction.base, whole: transaction.whole, pending },
-      signal,
-    );
-    const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
-    return {
-      preview: await this.#documents.view(pending.document),
-      problems: checked.ok ? [] : checked.problems,
-      warnings: [...refused, ...checked.warnings],
-    };
+    return changePending(transaction, change, parts, signal);
   }
 
   async diff(id: string, signal: AbortSignal): Promise<Difference> {
