@@ -19,6 +19,7 @@ import { type RowCommon, runRow } from "./run-row.ts";
 import { StreamBody } from "./stream-body.ts";
 import { StreamGrant } from "./stream-grant.ts";
 import type { Streams } from "./streams.ts";
+import { unquoting } from "./unquoting.ts";
 import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
@@ -213,7 +214,7 @@ export class Pipeline<Action extends string> {
     this.#options.logger.error("request failed unexpectedly", {
       path: exchange.rows[0]?.path ?? "unknown",
       correlation_id: exchange.correlationId,
-      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      error: unquoting(error),
     });
   }
 
