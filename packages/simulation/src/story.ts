@@ -85,6 +85,8 @@ function wordsOf(fault: Fault): string {
       return `${fault.callers} operators redrive dead letter ${fault.nth} alone${fault.edit === undefined ? "" : ` (edit: ${fault.edit})`}`;
     case "delete-one":
       return `an operator deletes dead letter ${fault.nth}`;
+    case "quarantine":
+      return `an operator keeps one in ${fault.oneIn} dead letters back from redrives${forMs}`;
     case "spoil-one":
       return `dead letter ${fault.nth} is spoiled`;
     case "slip":

@@ -299,6 +299,26 @@ test("what failed before a job by another clock and came later is tried with the
   ]);
 });
 
+test("what was kept back from a job when it was planned is not among what remains, unless it was let go since", () => {
+  for (const id of ["held", "let go"]) {
+    books.kept(letter(id), true);
+    books.letters.quarantined(id, true);
+  }
+  begun();
+  books.fetches(one, "a");
+  books.replays.sends(one, envelopeOf("a"), "out");
+  books.left("a");
+  const halted = { state: "halted", owner: undefined, plan: { exact: true, total: 2 } } as Partial<Job>;
+  write(halted);
+  expect(told).toEqual([
+    "job is halted, and says that 2 entries remain, where 1 are there, 0 have failed and others took 0",
+  ]);
+  books.letters.quarantined("let go", false);
+  write(held(one));
+  write(halted);
+  expect(told).toHaveLength(1);
+});
+
 test("an entry that a try has marked as failed was taken away by others when it is gone, also in the next try", () => {
   for (const isMarked of [true, false]) {
     begun();

@@ -54,8 +54,8 @@ async function countInTime(run: JobRun, mayCount: () => boolean): Promise<void> 
 async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promise<Left> {
   const byRoute = new Map<string, number>();
   const add = (routeId: string): void => void byRoute.set(routeId, (byRoute.get(routeId) ?? 0) + 1);
-  // What is quarantined meanwhile is left all the same.
-  const query = setQuery({ ...job, kind: "purge" });
+  // What is quarantined by now may have been so before the plan, which had left it out: it stands for nothing that is gone.
+  const query = setQuery(job);
   const ways = job.lanes
     .filter(({ ended }) => !ended)
     .map(({ routeId, cursor }) => ({ query: { ...query, routeId }, cursor }));

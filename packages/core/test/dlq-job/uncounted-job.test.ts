@@ -12,7 +12,7 @@ const COUNT = 400;
 const KINDS = ["redrive", "purge"] as const;
 
 /** A job whose owner was killed after it had done more than it had written; it erases what it purges at once. */
-async function killed(kind: Job["kind"]) {
+async function killed(kind: Job["kind"], held = 0) {
   const clock = new FakeClock();
   const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
   let [isDoomed, isDead] = [false, false];
@@ -23,6 +23,8 @@ async function killed(kind: Job["kind"]) {
   });
   const first = await started({ clock, dlq: store });
   await fill(dlq, COUNT);
+  const ids = (await stored(dlq)).slice(-held || COUNT);
+  await dlq.marks.mark(new Map(ids.map((entryId) => [entryId, { quarantined: true }])), bound());
   const { id } = await begun(first, { kind, settings: { ...AT_ONCE, rate: 40, concurrency: 4 } });
   await until(first, id, ({ counts }) => counts.succeeded > 20);
   isDoomed = true;
@@ -92,6 +94,17 @@ test("spec 4.10.6: a redrive that waits since its owner was killed is counted be
   await clock.advance(5_000);
   await asks(bridge, id, "cancel");
   expect(await sumsOf(await until(bridge, id, "cancelled"), dlq)).toEqual(RIGHT);
+  await bridge.supervisor.shutdown();
+});
+
+test("spec 4.10.6: what was quarantined before the plan hides nothing of what was delivered and not counted", async () => {
+  const HELD = 30;
+  const { dlq, id, next } = await killed("redrive", HELD);
+  const bridge = await next();
+  await asks(bridge, id, "pause");
+  const paused = await until(bridge, id, "paused");
+  expect(await sumsOf(paused, dlq)).toMatchObject({ total: COUNT - HELD, sum: COUNT - HELD });
+  expect(progressOf(paused).remaining).toBe((await stored(dlq)).length - HELD);
   await bridge.supervisor.shutdown();
 });
 

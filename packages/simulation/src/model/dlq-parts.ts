@@ -51,7 +51,7 @@ export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, own
               auditor.jobs.redrives.counted(id, entry?.marks?.redrives?.count ?? 0);
             }
             for (const [id, { redriven, quarantined }] of changes) {
-              if (quarantined === true) auditor.jobs.letters.quarantined(id);
+              if (quarantined !== undefined) auditor.jobs.letters.quarantined(id, quarantined);
               if (there.has(id) && redriven?.jobId !== undefined && redriven.jobId !== NO_JOB) {
                 trace.add(`DLQ: ${id} has failed in try ${redriven.jobTry} of ${redriven.jobId}`);
                 auditor.jobs.marked(owner, id, redriven.jobId, redriven.jobTry ?? 0);

@@ -69,6 +69,7 @@ export function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, o
     case "where":
     case "redrive-one":
     case "delete-one":
+    case "quarantine":
     case "spoil-one":
     case "slip":
       throw new Error(`${kind} is drawn for those who look on`);

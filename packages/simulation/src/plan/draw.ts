@@ -6,6 +6,7 @@ import { drawFaults } from "./draw-faults.ts";
 import { drawBroker, drawCallers, drawMany, drawOutbox, drawPolicies } from "./draw-habits.ts";
 import { withLooks } from "./draw-looks.ts";
 import { withProgram } from "./draw-programs.ts";
+import { withQuarantines } from "./draw-quarantines.ts";
 import { withSecondProcess } from "./draw-second-process.ts";
 import { withSingles } from "./draw-singles.ts";
 import { withSlips } from "./draw-slips.ts";
@@ -111,6 +112,7 @@ export function draw(seed: number): Plan {
   const program = withProgram(dice.fork("program"), documents);
   const slips = withSlips(dice.fork("slips"), withSingles(dice.fork("singles"), program));
   const second = withSecondProcess(dice.fork("second process"), slips);
-  const looks = withLooks(dice.fork("looks"), second);
+  const quarantines = withQuarantines(dice.fork("quarantines"), second);
+  const looks = withLooks(dice.fork("looks"), quarantines);
   return withMoments(dice.fork("moments"), looks);
 }

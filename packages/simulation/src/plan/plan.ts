@@ -178,6 +178,8 @@ export type Fault = {
       readonly edit?: "same" | "anew" | "altered" | "throws";
     }
   | { readonly kind: "delete-one"; readonly nth: number }
+  /** One in so many dead letters is kept back from redrives, and let go at its end. */
+  | { readonly kind: "quarantine"; readonly oneIn: number }
   /** A disk, or somebody, changes what is kept of one dead letter: from then on it cannot be read. */
   | { readonly kind: "spoil-one"; readonly nth: number }
   /** Something that cannot be is asked for, some of it of one dead letter. */

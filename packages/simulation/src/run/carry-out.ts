@@ -4,6 +4,7 @@ import type { DeadLetters } from "../model/dead-letters.ts";
 import type { Outbox } from "../model/outbox.ts";
 import type { Instance } from "./instance.ts";
 import type { Instances } from "./instances.ts";
+import { quarantine } from "./quarantine.ts";
 import type { World } from "./world.ts";
 
 /** A broker that hears nothing of a client for so long drops its connection. */
@@ -105,6 +106,8 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
     case "delete-one":
       instances.singles.delete(instance, fault.nth);
       return () => {};
+    case "quarantine":
+      return quarantine(() => instances.at(fault.instance) ?? instances.live[0], world, fault.oneIn);
     case "spoil-one":
       dlq.spoil(fault.nth);
       return () => {};

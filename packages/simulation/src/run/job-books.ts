@@ -133,7 +133,7 @@ export class JobBooks {
     if (asked !== undefined && this.#keys.has(asked.key))
       this.#options.violated(`${id} was asked for under the same key as ${this.#keys.get(asked.key)}`);
     if (asked !== undefined) this.#keys.set(asked.key, id);
-    const job = newlyKnown(document, { set: this.letters.setOf(document), came: this.letters.came });
+    const job = newlyKnown(document, { ...this.letters.setOf(document), came: this.letters.came });
     this.#jobs.set(id, job);
     return job;
   }

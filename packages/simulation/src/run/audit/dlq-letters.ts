@@ -10,6 +10,8 @@ interface Letter {
   here: boolean;
   /** Jobs may have left it out, because an operator had quarantined it. */
   wasQuarantined: boolean;
+  /** An operator keeps it back. */
+  isQuarantined: boolean;
   /** Purges may have left it to an operator who had asked for it to be redriven, whatever he was told. */
   wasAskedFor: boolean;
   /** How often it has come: by a write, or out of the trash. */
@@ -44,9 +46,11 @@ export class DlqLetters {
     return letter?.here === false ? 0 : letter?.spell;
   }
 
-  quarantined(id: string): void {
+  quarantined(id: string, is: boolean): void {
     const letter = this.#letters.get(id);
-    if (letter !== undefined) letter.wasQuarantined = true;
+    if (letter === undefined) return;
+    letter.isQuarantined = is;
+    letter.wasQuarantined ||= is;
   }
 
   askedFor(ids: Iterable<string>): void {
@@ -64,6 +68,7 @@ export class DlqLetters {
       bindingId,
       failedAt,
       wasQuarantined: before?.wasQuarantined ?? false,
+      isQuarantined: false,
       wasAskedFor: before?.wasAskedFor ?? false,
       here: true,
       spell: (before?.spell ?? 0) + 1,
@@ -85,11 +90,16 @@ export class DlqLetters {
     letter.came = ++this.#came;
   }
 
-  /** Those that are there and that a job is for, each with its spell. */
-  setOf(job: Pick<Job, "createdAt" | "query">): ReadonlyMap<string, number> {
+  /** Those that are there and that a job is for, each with its spell, and apart from them those that are kept back from it. */
+  setOf(
+    job: Pick<Job, "kind" | "createdAt" | "query">,
+  ): Readonly<Record<"set" | "heldBack", ReadonlyMap<string, number>>> {
     const set = new Map<string, number>();
-    for (const [id, letter] of this.#letters) if (letter.here && isOf(job, letter)) set.set(id, letter.spell);
-    return set;
+    const heldBack = new Map<string, number>();
+    for (const [id, letter] of this.#letters)
+      if (letter.here && isOf(job, letter))
+        (job.kind === "redrive" && letter.isQuarantined ? heldBack : set).set(id, letter.spell);
+    return { set, heldBack };
   }
 
   /** Those that have come since then and count as older than the job, each with its spell: of clocks that differ. */

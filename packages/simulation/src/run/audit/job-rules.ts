@@ -32,7 +32,7 @@ const STANDING: readonly Job["state"][] = ["paused", "halted", "cancelled"];
  * killed. `mayHaveSucceeded`: the job itself may have delivered the entry.
  */
 export function* tooManyRemaining(
-  { document, set, came }: KnownJob,
+  { document, set, heldBack, came }: KnownJob,
   before: Job,
   letters: DlqLetters,
   mayHaveSucceeded: (entryId: string) => boolean,
@@ -46,7 +46,9 @@ export function* tooManyRemaining(
     return letter !== undefined && !isBehind({ id: entryId, failedAt: letter.failedAt }, until);
   };
   const planned = [...set].filter(isIn);
-  const joined = [...letters.joined(document, came)].filter(isIn);
+  // What was kept back at first, and has been let go, joins the others.
+  const letGo = [...heldBack].filter(([entryId]) => letters.of(entryId)?.isQuarantined === false);
+  const joined = [...letters.joined(document, came), ...letGo].filter(isIn);
   let [there, others] = [0, 0];
   for (const [entryId, spell] of [...planned, ...joined]) {
     if (letters.spellOf(entryId) === spell) there++;

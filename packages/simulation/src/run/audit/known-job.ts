@@ -5,6 +5,8 @@ export interface KnownJob {
   document: Job;
   /** The entries that it was planned for, each with its spell. */
   readonly set: ReadonlyMap<string, number>;
+  /** Those that were kept back from it then. */
+  readonly heldBack: ReadonlyMap<string, number>;
   /** How many had come by then. */
   readonly came: number;
   /** Entries that were fetched since it is there, and those of them that were gone at some time since. */
@@ -28,10 +30,14 @@ export interface KnownJob {
 const DRIFT = 0.03;
 const LEAST_UNAWARE_MS = 5;
 
-export function newlyKnown(document: Job, { set, came }: Pick<KnownJob, "set" | "came">): KnownJob {
+export function newlyKnown(
+  document: Job,
+  { set, heldBack, came }: Pick<KnownJob, "set" | "heldBack" | "came">,
+): KnownJob {
   return {
     document,
     set,
+    heldBack,
     came,
     fetched: new Set(),
     gone: new Set(),
