@@ -14,6 +14,8 @@ export interface JobHoldOptions {
   readonly book: JobBook;
   /** As the holder has just written it. */
   readonly kept: KeptJob;
+  /** Monotonic milliseconds: when that write began, however late its answer was heard. */
+  readonly takenAt: number;
   readonly holder: string;
   readonly clock: Clock;
   /** How long others wait for a sign of life; absent in a store that no other process can use. */
@@ -43,7 +45,7 @@ export class JobHold {
     this.#options = options;
     this.#job = options.kept.job;
     this.#revision = options.kept.revision;
-    this.#confirmedAt = options.clock.monotonic();
+    this.#confirmedAt = options.takenAt;
     this.wait = new StoreWait(options.clock);
   }
 

@@ -164,11 +164,13 @@ export class JobOwner {
     const owner = { instanceId, holder, beat: kept.revision + 1 };
     const mine = { ...next, mostInFlight: next.settings.concurrency, owner };
     const job = mine.state === "waiting" ? moved(mine, "running", this.#clock.now()) : mine;
+    const takenAt = this.#clock.monotonic();
     if (!(await book.replace(kept, job, this.#leaving.signal))) return;
     this.#owners.forget(job.id);
     this.#adopted(kept.job, job);
     const written = { job, revision: kept.revision + 1, isReadable: true, isDamaged: false };
-    const hold = new JobHold({ book, kept: written, holder, clock: this.#clock, ttlMs: () => this.#owners.ttlMs });
+    const clock = this.#clock;
+    const hold = new JobHold({ book, kept: written, takenAt, holder, clock, ttlMs: () => this.#owners.ttlMs });
     const work = (run: JobRun) => workOf(run, job);
     const run = new JobRun({ parts: this.#parts, store, hold, work }, this.#leaving.signal, this.#cut.signal);
     const ended = run.run().finally(() => {
