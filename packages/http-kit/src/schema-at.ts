@@ -29,13 +29,19 @@ export function* listsForObjects(
   keys: readonly PropertyKey[] = [],
 ): Generator<readonly PropertyKey[]> {
   if (schema === undefined || typeof given !== "object" || given === null) return;
-  const isList = Array.isArray(given);
-  if (isList && (unwrapped(schema) as AnySchema).entries !== undefined) yield keys;
-  else
-    for (const [name, part] of Object.entries(given)) {
-      const key = isList ? Number(name) : name;
-      yield* listsForObjects(within(schema, key), part, [...keys, key]);
-    }
+  const { entries, item } = unwrapped(schema) as AnySchema;
+  if (!Array.isArray(given)) {
+    for (const [name, part] of Object.entries(entries ?? {}))
+      if (Object.hasOwn(given, name))
+        yield* listsForObjects(part, (given as Readonly<Record<string, unknown>>)[name], [...keys, name]);
+  } else if (entries !== undefined) yield keys;
+  else if (item !== undefined && hasParts(item))
+    for (const [nth, part] of given.entries()) yield* listsForObjects(item, part, [...keys, nth]);
+}
+
+function hasParts(schema: v.GenericSchema): boolean {
+  const { entries, item } = unwrapped(schema) as AnySchema;
+  return entries !== undefined || item !== undefined;
 }
 
 /** What may be left out, as if it had to be there. */

@@ -25,7 +25,8 @@ export function repeatedKey(json: string): string | undefined {
       case '"': {
         const end = endOfString(json, at);
         if (isKeyNext) {
-          const key = JSON.parse(json.slice(at, end)) as string;
+          const written = json.slice(at, end);
+          const key = written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
           if (open.at(-1)?.has(key) === true) return key;
         }
         isKeyNext = false;
