@@ -1,23 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { FileDatabase } from "@bridge/file/internal";
-import type { DlqJobs, Logger, StoredJob } from "@bridge/ports";
+import type { DlqJobs, StoredJob } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { DlqTables } from "./dlq-tables.ts";
-import { sealed, unsealed } from "./sealed.ts";
 import { SOUND_JOB } from "./sound-columns.ts";
-
-interface JobRow {
-  readonly id: string;
-  readonly revision: number;
-  readonly state: string;
-  readonly created_at: number;
-  /** Sealed, with all the rest. */
-  readonly document: unknown;
-}
 
 /** Somebody may change a row while the file is open, too. Its id is the one that it is asked by. */
 const JOB = `
-  id, document, ${SOUND_JOB.revision} AS revision, ${SOUND_JOB.state} AS state, ${SOUND_JOB.created_at} AS created_at`;
+  id, ${SOUND_JOB.revision} AS revision, ${SOUND_JOB.state} AS state, ${SOUND_JOB.created_at} AS createdAt,
+  ${SOUND_JOB.document} AS document`;
 
 /** What is asked of the jobs of a file. */
 export class JobStatements {
@@ -41,13 +32,13 @@ export class JobStatements {
     this.#delete = db.prepare("DELETE FROM dead_letter_job WHERE id = ?");
   }
 
-  get(id: string): JobRow | undefined {
-    return this.#select.get(id) as JobRow | undefined;
+  get(id: string): StoredJob | undefined {
+    return this.#select.get(id) as unknown as StoredJob | undefined;
   }
 
-  list(states: readonly string[] | undefined, limit: number): readonly JobRow[] {
+  list(states: readonly string[] | undefined, limit: number): readonly StoredJob[] {
     const wanted = states === undefined ? null : JSON.stringify(states);
-    return this.#list.all(wanted, wanted, limit) as unknown as JobRow[];
+    return this.#list.all(wanted, wanted, limit) as unknown as StoredJob[];
   }
 
   /** What this job has thrown away is being taken back. */
@@ -57,7 +48,7 @@ export class JobStatements {
 
   put(job: StoredJob, expectedRevision: number | undefined): boolean {
     const { id, revision, state, createdAt, document } = job;
-    const values = [revision, state, createdAt, sealed(ownerOf(job), document), id];
+    const values = [revision, state, createdAt, document, id];
     const done =
       expectedRevision === undefined ? this.#insert.run(...values) : this.#update.run(...values, expectedRevision);
     return done.changes > 0;
@@ -68,32 +59,17 @@ export class JobStatements {
   }
 }
 
-/** The jobs of a file. One that a disk has changed is handed out without its document. */
-export function fileJobs(file: FileDatabase<DlqTables>, logger: Logger): DlqJobs {
-  const told = new Set<string>();
-
-  function jobOf(row: JobRow): StoredJob {
-    const { document: kept, created_at: createdAt, ...rest } = row;
-    const job = { ...rest, createdAt };
-    const document = unsealed(ownerOf(job), kept);
-    if (document === undefined && !told.has(job.id)) {
-      logger.error("a job of the DLQ is not as it was written: it is not gone on with", { job_id: job.id });
-      told.add(job.id);
-    }
-    return { ...job, document: document ?? "" };
-  }
-
+/** The jobs of a file. */
+export function fileJobs(file: FileDatabase<DlqTables>): DlqJobs {
   return {
     async get(id, signal) {
       signal.throwIfAborted();
-      const row = file.read(({ jobs }) => jobs.get(id));
-      return row && jobOf(row);
+      return file.read(({ jobs }) => jobs.get(id));
     },
     async list({ states, limit }, signal) {
       signal.throwIfAborted();
-      const rows = file.read(({ jobs }) => jobs.list(states, limit));
       // Nobody can ask for one without an id.
-      return rows.filter(({ id }) => typeof id === "string").map(jobOf);
+      return file.read(({ jobs }) => jobs.list(states, limit)).filter(({ id }) => typeof id === "string");
     },
     put(job, expectedRevision, signal) {
       return write(job.document.length, (jobs) => jobs.put(job, expectedRevision), signal);
@@ -112,8 +88,4 @@ export function fileJobs(file: FileDatabase<DlqTables>, logger: Logger): DlqJobs
     signal.throwIfAborted();
     return orAborted(file.write({ bytes, frees: true, run: ({ jobs }) => run(jobs) }), signal);
   }
-}
-
-function ownerOf({ id, revision, state, createdAt }: Omit<StoredJob, "document">): string {
-  return JSON.stringify([id, revision, state, createdAt]);
 }

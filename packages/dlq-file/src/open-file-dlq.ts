@@ -94,7 +94,7 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
     page: (query, page, signal) => readPage(file, query, page, clock, signal),
     facets: (request, signal) => readFacets(file, request, clock, signal),
     marks: fileMarks(file, clock),
-    jobs: fileJobs(file, logger),
+    jobs: fileJobs(file),
     admin: {
       async delete(ids, signal, { delivered = false } = {}) {
         const gone = await deleteIds(file, ids, clock, signal, delivered ? withTrash : undefined);

@@ -13,12 +13,13 @@ export const SOUND = {
   fingerprint: text("fingerprint", told("fingerprint", "text", "''")),
 } as const;
 
-/** The same of `dead_letter_job`. What it says by them is not what its document was sealed with: it is shown as failed. */
+/** The same of `dead_letter_job`. The engine finds that its document was not sealed with these. */
 export const SOUND_JOB = {
   id: text("id", "'spoiled-' || rowid"),
   revision: number("revision", "0"),
   state: text("state", "''"),
   created_at: number("created_at", NOW),
+  document: text("document", "''"),
 } as const;
 
 /** Conditions, of which one is true where a column cannot be read; each finds its rows in an index. */

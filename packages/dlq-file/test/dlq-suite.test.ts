@@ -3,9 +3,6 @@ import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
 import { changedCopyOf, openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
 
-/** Of what stands before a document. */
-const DIGEST_LENGTH = 64;
-
 const subject = {
   open: async () => openScratchDlq(),
   reopen: async (store: DlqStore) => survivorOf(store),
@@ -31,8 +28,7 @@ describeDlqParts("file", {
     changedCopyOf(store, (db) => {
       const select = db.prepare("SELECT document FROM dead_letter_job WHERE id = ?");
       const { document } = select.get(id) as { readonly document: string };
-      const [digest, text] = [document.slice(0, DIGEST_LENGTH), document.slice(DIGEST_LENGTH)];
-      db.prepare("UPDATE dead_letter_job SET document = ? WHERE id = ?").run(digest + change(text), id);
+      db.prepare("UPDATE dead_letter_job SET document = ? WHERE id = ?").run(change(document), id);
     }),
   courses: times(6, 60),
 });

@@ -6,7 +6,7 @@ export interface StoredJob {
   readonly state: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** JSON, at most 64 KiB. Whatever a disk or somebody has made of it; empty where the store knows that it is not as it was written. */
+  /** JSON, at most 64 KiB. Whatever a disk or somebody has made of it, which the engine finds out; empty where it is no text. */
   readonly document: string;
 }
 

@@ -120,7 +120,7 @@ function job(id: string, fields: Partial<StoredJob> = {}): StoredJob {
   return { id, revision: 1, state: "planned", createdAt: at(1), document: '{"kind":"redrive"}', ...fields };
 }
 
-/** Of what is not as it was put the document is what stands there, or empty: the engine shows it as failed, and nobody goes on with it. */
+/** Of what is not as it was put the document is what stands there: the engine finds that out, shows it as failed, and nobody goes on with it. */
 async function damaged(subject: DlqPartsSubject, signal: AbortSignal): Promise<void> {
   const rewriteJob = subject.rewriteJob?.bind(subject);
   assert.ok(rewriteJob !== undefined, "the subject has no rewriteJob: give one, or excuse the case");
@@ -137,9 +137,7 @@ async function damaged(subject: DlqPartsSubject, signal: AbortSignal): Promise<v
     assert.ok(kept !== undefined, `job ${rest.id} is not there`);
     assert.deepEqual({ ...kept }, { ...listed.find(({ id }) => id === rest.id) });
     const damage = DAMAGE.find((_, nth) => rest.id === `job-${nth}`);
-    const stands = damage === undefined ? [document] : ["", damage(document)];
-    assert.ok(stands.includes(kept.document), `job ${rest.id} has the document ${kept.document}`);
-    assert.deepEqual({ ...kept, document: "" }, { ...rest, document: "" });
+    assert.deepEqual({ ...kept }, { ...rest, document: damage === undefined ? document : damage(document) });
   }
   const ids = made.map(({ id }) => id);
   await jobs.delete(ids, signal);

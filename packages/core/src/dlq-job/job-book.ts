@@ -2,7 +2,7 @@ import type { Clock, DlqJobs, StoredJob } from "@bridge/ports";
 import { askStore } from "../dlq/ensure-marked.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Job, JobState } from "./job.ts";
-import { isNewers, readJob, storedJob, unreadableJob } from "./job-document.ts";
+import { readJob, storedJob, unreadableJob } from "./job-document.ts";
 
 /** A job as it was read or written last. */
 export interface KeptJob {
@@ -82,12 +82,12 @@ export class JobBook {
 }
 
 function keptJob(stored: StoredJob): KeptJob {
-  const job = readJob(stored);
-  const isReadable = job !== undefined;
+  const read = readJob(stored);
+  const isReadable = typeof read === "object";
   return {
-    job: job ?? unreadableJob(stored),
+    job: isReadable ? read : unreadableJob(stored, read),
     revision: stored.revision,
     isReadable,
-    isDamaged: !isReadable && !isNewers(stored),
+    isDamaged: read === "damaged",
   };
 }

@@ -1,25 +1,25 @@
 import type { StoredJob } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
-import type { Job, JobState } from "./job.ts";
-import { isJob } from "./job-shape.ts";
-import { planHash } from "./plan-hash.ts";
+import type { Job } from "./job.ts";
+import { sealed, unsealed } from "./job-seal.ts";
 
-/** Of the document. A later one is a newer release's: it is left alone. */
+/**
+ * Of the document: what a job of it has and what that means. A release that changes one of them, or cannot do without a new field, counts it up;
+ * a later one is a newer release's, and left alone. The seal is the same in all.
+ */
 const VERSION = 1;
 /** What stores take of one job. */
 const MAX_BYTES = 64 * 1024;
 
 /** A job under its next revision. @throws OperationError `conflict` when it is larger than a store takes */
 export function storedJob(job: Job, revision: number): StoredJob {
-  const { id, state, createdAt } = job;
-  return { id, revision, state, createdAt, document: documentOf(job) };
-}
-
-/** Within what a store takes: what is only shown goes first. */
-function documentOf(job: Job): string {
+  const { id, state } = job;
+  // Stores keep whole milliseconds.
+  const beside = { id, revision, state, createdAt: Math.floor(job.createdAt) };
+  // Within what a store takes: what is only shown goes first.
   for (const make of [whole, withoutSample, withoutIds, withoutErrors]) {
-    const document = JSON.stringify({ v: VERSION, ...make(job) });
-    if (Buffer.byteLength(document) <= MAX_BYTES) return document;
+    const document = sealed(beside, JSON.stringify({ v: VERSION, ...make(job) }));
+    if (Buffer.byteLength(document) <= MAX_BYTES) return { ...beside, document };
   }
   throw new OperationError(
     "conflict",
@@ -43,25 +43,25 @@ function withoutErrors(job: Job): Job {
   return { ...withoutSample(job), errors: [] };
 }
 
-/** `undefined` when it cannot be read, contradicts itself or what the store has beside it, or is a newer release's. */
-export function readJob(stored: StoredJob): Job | undefined {
-  const value = valueOf(stored.document);
-  if (versionOf(value) !== VERSION || !isJob(value) || !isOf(stored, value) || !isAsPlanned(value)) return undefined;
-  const { v: _, ...job } = value as Job & { readonly v: number };
-  return job;
+/** Why a job cannot be read: it is not as it was written, or a newer release has written it, which goes on with it. */
+type Unreadable = "damaged" | "newer";
+
+export function readJob(stored: StoredJob): Job | Unreadable {
+  const json = unsealed(stored);
+  if (json === undefined) return "damaged";
+  const { v, ...job } = JSON.parse(json) as Job & { readonly v: number };
+  return v > VERSION ? "newer" : job;
 }
 
-/** Whether a newer release has written it, which goes on with it. */
-export function isNewers({ document }: StoredJob): boolean {
-  return (versionOf(valueOf(document)) ?? VERSION) > VERSION;
-}
+const WHY: Readonly<Record<Unreadable, string>> = {
+  newer: "the job is a newer release's: it is only shown here",
+  damaged:
+    "what is written of the job is damaged: it is only shown, and deleted when it is 7 days old and the trash has nothing of it; plan another one",
+};
 
 /** What is shown of a job that cannot be read. Nobody knows what it was: calls need what the worse of the two kinds does. */
-export function unreadableJob(stored: StoredJob): Job {
-  const { id, createdAt } = stored;
-  const why = isNewers(stored)
-    ? "the job is a newer release's: it is only shown here"
-    : "what is written of the job is damaged: it is only shown, and deleted when it is 7 days old and the trash has nothing of it; plan another one";
+export function unreadableJob({ id, createdAt }: StoredJob, unreadable: Unreadable): Job {
+  const why = WHY[unreadable];
   return {
     id,
     kind: "purge",
@@ -101,30 +101,4 @@ export function unreadableJob(stored: StoredJob): Job {
     lanes: [],
     errors: [],
   };
-}
-
-/** Of the time a store may keep whole milliseconds. */
-function isOf({ id, state, createdAt }: StoredJob, job: Job): boolean {
-  return job.id === id && job.state === state && Math.abs(job.createdAt - createdAt) < 1;
-}
-
-/** Of a damaged purge nobody knows the plan, and only an undo of it is written. */
-const WITHOUT_PLAN: readonly JobState[] = ["undoing", "undone", "failed"];
-
-function isAsPlanned(job: Job): boolean {
-  const { hash } = job.plan;
-  return hash === planHash(job) || (hash === "" && job.kind === "purge" && WITHOUT_PLAN.includes(job.state));
-}
-
-function valueOf(document: string): unknown {
-  try {
-    return JSON.parse(document);
-  } catch {
-    return undefined;
-  }
-}
-
-function versionOf(value: unknown): number | undefined {
-  if (typeof value !== "object" || value === null || !("v" in value)) return undefined;
-  return typeof value.v === "number" ? value.v : undefined;
 }

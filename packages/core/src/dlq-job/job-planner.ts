@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { DeadLetterHead, DeadLetterQuery } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import { Explainer } from "../route/explain.ts";
@@ -6,7 +7,6 @@ import { failedAhead } from "./clock-skew.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobPlan, PlannedEntry, Prediction } from "./job-plan.ts";
 import { mayBeRoute, withoutOddRoutes } from "./odd-routes.ts";
-import { planHash } from "./plan-hash.ts";
 import { predict, shownEntry, spread } from "./predict.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { SAMPLE_SIZE, sampleOf } from "./set-sample.ts";
@@ -55,8 +55,9 @@ export async function planJob(
   const ahead = await failedAhead({ store, query, clock, missing: "plan" }, signal);
   const { until } = count;
   const { configVersion } = config();
+  const identity = [kind, query, createdAt, until ?? null, bindingId ?? null, undoWithinMs ?? null, configVersion];
   const plan: JobPlan = {
-    hash: planHash({ kind, query, createdAt, until, bindingId, undoWithinMs, plan: { configVersion } }),
+    hash: hash("sha256", JSON.stringify(identity), "hex"),
     total: count.total,
     exact: count.exact,
     estimatedBytes: Math.round(meanBytes(heads) * count.total),

@@ -15,7 +15,8 @@ const COUNT_TIMEOUT_MS = 20_000;
 export class JobSweep {
   readonly #parts: JobParts;
   #sweptAt = -Infinity;
-  /** Told as kept beyond their time. */
+  /** Told as damaged, and as kept beyond their time. */
+  #damaged: ReadonlySet<string> = new Set();
   #told: ReadonlySet<string> = new Set();
 
   constructor(parts: JobParts) {
@@ -28,18 +29,26 @@ export class JobSweep {
     this.#sweptAt = clock.monotonic();
     // What is damaged is over, whatever stands beside its document.
     const ended = (await book.list(undefined, LOOKED_AT, signal)).filter(({ job }) => isOver(job.state));
+    this.#tellDamaged(ended);
     const oldest = clock.now() - KEPT_MS;
     const due = ended.filter(
       ({ job, isReadable, isDamaged }, nth) =>
         (isReadable || isDamaged) && (nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest),
     );
-    // Somebody may have set the times of a job, by which jobs are in order, too: that of one that can be read is as it was written.
     const newest = new Set(ended.slice(0, MAX_ENDED));
     const asked = due.filter((kept) => kept.job.kind === "purge" && (kept.isDamaged || newest.has(kept)));
     const needed = await this.#needed(asked, store, signal);
     const ids = due.map(({ job }) => job.id).filter((id) => !needed.has(id));
     if (ids.length > 0) await book.delete(ids, signal);
     tallies.trashEntries = await this.#trashed(store, signal);
+  }
+
+  #tellDamaged(ended: readonly KeptJob[]): void {
+    const damaged = new Set(ended.filter(({ isDamaged }) => isDamaged).map(({ job }) => job.id));
+    for (const id of damaged)
+      if (!this.#damaged.has(id))
+        this.#parts.logger.error("a job of the DLQ is not as it was written: it is not gone on with", { job_id: id });
+    this.#damaged = damaged;
   }
 
   /** Those of which the trash has something in time, or does not say that it has nothing: without its job nobody could take it back. */

@@ -1,9 +1,8 @@
 import type { Job } from "../../src/dlq-job/job.ts";
-import { planHash } from "../../src/dlq-job/plan-hash.ts";
 
 /** A job that has just been planned, but for `over`. */
 export function aJob(over: Partial<Job> = {}): Job {
-  const job: Job = {
+  return {
     id: "job-1",
     kind: "redrive",
     state: "planned",
@@ -43,10 +42,4 @@ export function aJob(over: Partial<Job> = {}): Job {
     errors: [],
     ...over,
   };
-  return asPlanned(job);
-}
-
-/** The job with the hash that a plan of it has. */
-export function asPlanned(job: Job): Job {
-  return { ...job, plan: { ...job.plan, hash: planHash(job) } };
 }

@@ -3,7 +3,7 @@ import { JobRefusal } from "../../src/dlq-job/job-refusal.ts";
 import type { Job } from "../../src/dlq-job/job.ts";
 import type { Jobs } from "../../src/dlq-job/jobs.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, shared, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, shared, until, rewrite } from "./job-bridge.ts";
 import { type LockedWorld, lockedWorld, TABLES } from "./locked-dlq.ts";
 
 const ENTRIES = 600;
@@ -226,11 +226,7 @@ describe("interface 4.10.6: the owner of a job changes its settings while its st
       await clock.advance(1_500);
       const [job] = await timed(bridge, supervisor.jobs().change(id, { rate: 7 }, bound()));
       expect(job).toMatchObject({ settings: { rate: 7 } });
-      const kept = await unlocked.jobs.get(id, bound());
-      const document = JSON.parse(kept?.document ?? "") as Job;
-      const theirs = JSON.stringify({ ...document, settings: { ...document.settings, rate: 3, concurrency: 2 } });
-      const revision = (kept?.revision ?? 0) + 1;
-      await unlocked.jobs.put({ ...kept!, revision, document: theirs }, kept?.revision, bound());
+      await rewrite(unlocked.jobs, id, ({ settings }) => ({ settings: { ...settings, rate: 3, concurrency: 2 } }));
       world[ends]();
       await clock.advance(3_000);
       expect(await supervisor.jobs().get(id, bound())).toMatchObject({ settings: { rate: 7, concurrency: 2 } });
@@ -249,11 +245,7 @@ describe("interface 4.10.6: what was asked at another instance, and the owner ha
     const { jobs } = world.unlocked;
     // What is not stored comes after it.
     await timed(world.bridge, world.bridge.supervisor.jobs().change(world.id, { rate: 7 }, bound()));
-    const kept = await jobs.get(world.id, bound());
-    const cancelled = { ...(JSON.parse(kept?.document ?? "") as Job), requested: { call: "cancel" } };
-    const revision = (kept?.revision ?? 0) + 1;
-    const document = JSON.stringify(cancelled);
-    expect(await jobs.put({ ...kept!, revision, document }, kept?.revision, bound())).toBe(true);
+    await rewrite(jobs, world.id, () => ({ requested: { call: "cancel" } }));
     return world;
   }
 

@@ -1,7 +1,9 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { type DlqJobs, type Logger, silentLogger, type StoredJob } from "@bridge/ports";
+import { type DlqJobs, type LogFields, type Logger, silentLogger, type StoredJob } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { JOB_STATES } from "../../src/dlq-job/job.ts";
+import { type Job, JOB_STATES } from "../../src/dlq-job/job.ts";
+import { storedJob } from "../../src/dlq-job/job-document.ts";
+import { sealed } from "../../src/dlq-job/job-seal.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
@@ -15,11 +17,18 @@ async function withJobs(logger: Logger = silentLogger) {
   return { clock, dlq, bridge: await started({ clock, dlq, logger }) };
 }
 
-async function spoil(jobs: DlqJobs, id: string, document = "{"): Promise<void> {
+type Change = (kept: StoredJob) => Partial<StoredJob>;
+
+/** Writes the job as somebody has changed it, under its next revision. */
+async function spoil(jobs: DlqJobs, id: string, change: Change = () => ({ document: "{" })): Promise<void> {
   const kept = await jobs.get(id, bound());
   if (kept === undefined) throw new Error("the job is not there");
-  await jobs.put({ ...kept, revision: kept.revision + 1, document }, kept.revision, bound());
+  const next = { ...kept, revision: kept.revision + 1 };
+  await jobs.put({ ...next, ...change(next) }, kept.revision, bound());
 }
+
+/** The document of a newer release. */
+const newer: Change = (next) => ({ document: sealed(next, '{"v":2}') });
 
 test("a damaged job is told as failed, with what becomes of it; it is kept for 7 days, whatever state stands beside it, and a newer release's stays", async () => {
   const { clock, dlq, bridge } = await withJobs();
@@ -28,7 +37,8 @@ test("a damaged job is told as failed, with what becomes of it; it is kept for 7
     dlq.jobs.put({ id, revision: 1, state, createdAt: clock.now(), document } satisfies StoredJob, undefined, bound());
   const states = [...JOB_STATES, "", "text"];
   for (const [nth, state] of states.entries()) await put(`damaged-${nth}`, state, "{");
-  await put("newer", "running", '{"v":2}');
+  await put("newer", "running", "");
+  await spoil(dlq.jobs, "newer", newer);
   for (const call of ["pause", "resume", "cancel", "undo"] as const)
     await expect(jobs.ask("damaged-1", { call }, bound())).rejects.toMatchObject({
       reason: "state",
@@ -44,6 +54,21 @@ test("a damaged job is told as failed, with what becomes of it; it is kept for 7
   clock.skip(DAY);
   await clock.advance(62_000);
   expect((await listed()).map(({ id }) => id)).toEqual(["newer"]);
+  await bridge.supervisor.shutdown();
+});
+
+test("a damaged job is told once in the log", async () => {
+  const told: [string, LogFields | undefined][] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    error: (message, fields) => void told.push([message, fields]),
+    child: () => logger,
+  };
+  const { clock, dlq, bridge } = await withJobs(logger);
+  const { job } = await bridge.supervisor.jobs().plan(orderOf(), bound());
+  await spoil(dlq.jobs, job.id);
+  await clock.advance(200_000);
+  expect(told).toEqual([["a job of the DLQ is not as it was written: it is not gone on with", { job_id: job.id }]]);
   await bridge.supervisor.shutdown();
 });
 
@@ -76,11 +101,11 @@ test("a damaged purge is undone from its batch of the trash alone; once that is 
   await bridge.supervisor.shutdown();
 });
 
-test.each<[string, (kept: StoredJob) => Partial<StoredJob>]>([
+test.each<[string, Change]>([
   ["a damaged purge whose created_at", () => ({ document: "{", createdAt: 0 })],
   ["a purge whose created_at", () => ({ createdAt: 0 })],
-  ["a purge whose ended_at", ({ document }) => ({ document: document.replace(/"endedAt":\d+/, '"endedAt":0') })],
-])("%s somebody has set to the past is kept while the trash has entries of it, and told", async (_, change) => {
+  ["a purge whose ended_at", endedAtFirst],
+])("%s is in the far past is kept while the trash has entries of it, and told", async (_, change) => {
   const told: string[] = [];
   const logger: Logger = { ...silentLogger, warn: (message) => void told.push(message), child: () => logger };
   const { clock, dlq, bridge } = await withJobs(logger);
@@ -90,9 +115,7 @@ test.each<[string, (kept: StoredJob) => Partial<StoredJob>]>([
   const purge = { kind: "purge", undoWithinMs: DAY, settings: { ...AT_ONCE, rate: 5_000 } } as const;
   const { id } = await begun(bridge, purge);
   await until(bridge, id, "completed");
-  const kept = await dlq.jobs.get(id, bound());
-  if (kept === undefined) throw new Error("the job is not there");
-  await dlq.jobs.put({ ...kept, ...change(kept), revision: kept.revision + 1 }, kept.revision, bound());
+  await spoil(dlq.jobs, id, change);
   await clock.advance(130_000);
   expect(told).toEqual(["a job is kept beyond its time: the trash has entries of it, or does not tell"]);
   await jobs.ask(id, { call: "undo" }, bound());
@@ -134,7 +157,7 @@ test("a purge of a newer release is left to that", async () => {
   const settings = { ...AT_ONCE, rate: 5_000 };
   const { id } = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000, settings });
   await until(bridge, id, "completed");
-  await spoil(dlq.jobs, id, '{"v":2}');
+  await spoil(dlq.jobs, id, newer);
   await expect(bridge.supervisor.jobs().ask(id, { call: "undo" }, bound())).rejects.toMatchObject({
     message: expect.stringContaining("newer release") as unknown,
   });
@@ -142,16 +165,12 @@ test("a purge of a newer release is left to that", async () => {
   await bridge.supervisor.shutdown();
 });
 
-test.each([
-  ["", (document: string) => document],
-  [", and taken the hash of its plan away", (document: string) => document.replace(/"hash":"[^"]+"/, '"hash":""')],
-])("a purge that somebody has made a redrive%s is told as a purge, and undone", async (_, also) => {
+test("a purge that somebody has made a redrive is told as a purge, and undone", async () => {
   const { dlq, bridge } = await withJobs();
   const before = await stored(dlq);
   const { id } = await begun(bridge, { kind: "purge", undoWithinMs: 3_600_000, settings: { ...AT_ONCE, rate: 5_000 } });
   await until(bridge, id, "completed");
-  const { document = "" } = (await dlq.jobs.get(id, bound())) ?? {};
-  await spoil(dlq.jobs, id, also(document.replace('"kind":"purge"', '"kind":"redrive"')));
+  await spoil(dlq.jobs, id, ({ document }) => ({ document: document.replace('"kind":"purge"', '"kind":"redrive"') }));
   expect(await bridge.supervisor.jobs().get(id, bound())).toMatchObject({ state: "failed", kind: "purge" });
   await bridge.supervisor.jobs().ask(id, { call: "undo" }, bound());
   await until(bridge, id, "undone");
@@ -159,14 +178,49 @@ test.each([
   await bridge.supervisor.shutdown();
 });
 
-test("a planned redrive that somebody has made a running one is not carried out", async () => {
+/** As if its clock had been wrong. */
+function endedAtFirst({ document, revision }: StoredJob): StoredJob {
+  const { seal: _, v: _v, ...job } = JSON.parse(document) as Job & { readonly seal: string; readonly v: number };
+  return storedJob({ ...job, endedAt: 0 }, revision);
+}
+
+const LANE = '"lanes":[{"routeId":"r","total":20,"done":0,"failed":0,"ended":false}]';
+
+test.each<["planned" | "paused", string, Change]>([
+  [
+    "planned",
+    "has made a running one",
+    ({ document }) => ({ document: document.replace('"state":"planned"', '"state":"running"') }),
+  ],
+  ["planned", "has given the lane of a route that is not in its filter", withLane],
+  ["paused", "has given the lane of a route that is not in its filter", withLane],
+  ["planned", "has given the state of one that runs, in its row and document", running],
+  ["paused", "has given the state of one that runs, in its row and document", running],
+])("a %s redrive that somebody %s is not carried out", async (state, _, change) => {
   const { clock, dlq, bridge } = await withJobs();
   const before = await stored(dlq);
-  const { job } = await bridge.supervisor.jobs().plan(orderOf(), bound());
-  const { document = "" } = (await dlq.jobs.get(job.id, bound())) ?? {};
-  await spoil(dlq.jobs, job.id, document.replace('"state":"planned"', '"state":"running"'));
+  const jobs = bridge.supervisor.jobs();
+  const { job } = await jobs.plan(orderOf({ query: { routeId: "another" } }), bound());
+  const start = () => jobs.start(job.id, { planHash: job.plan.hash }, bound());
+  if (state === "paused") {
+    await spoil(dlq.jobs, job.id, (next) => storedJob({ ...job, state: "paused" }, next.revision));
+    expect(await jobs.get(job.id, bound())).toMatchObject({ state: "paused" });
+  }
+  await spoil(dlq.jobs, job.id, change);
+  await expect(state === "planned" ? start() : jobs.ask(job.id, { call: "resume" }, bound())).rejects.toMatchObject({
+    reason: "state",
+  });
   await clock.advance(10_000);
-  expect(await bridge.supervisor.jobs().get(job.id, bound())).toMatchObject({ state: "failed" });
+  expect(await jobs.get(job.id, bound())).toMatchObject({ state: "failed" });
   expect(await stored(dlq)).toEqual(before);
   await bridge.supervisor.shutdown();
 });
+
+function withLane({ document }: StoredJob): Partial<StoredJob> {
+  return { document: document.replace(/(?<=,"step":.*)"lanes":\[.*?\]/, LANE).replaceAll('"total":0', '"total":20') };
+}
+
+function running({ document }: StoredJob): Partial<StoredJob> {
+  const lanes = withLane({ document } as StoredJob).document ?? "";
+  return { state: "running", document: lanes.replace(/"state":"\w+"/, '"state":"running"') };
+}

@@ -5,6 +5,7 @@ import { JobBook } from "../../src/dlq-job/job-book.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { aJob } from "./a-job.ts";
+import { rewrite } from "./job-bridge.ts";
 
 /** A store that takes `ms` to read a job, which its owner has written again by then. */
 function contended(ms: number) {
@@ -17,7 +18,7 @@ function contended(ms: number) {
       const read = await jobs.get(id, signal);
       reads++;
       await clock.delay(ms, signal);
-      if (read !== undefined) await jobs.put({ ...read, revision: read.revision + 1 }, read.revision, signal);
+      if (read !== undefined) await rewrite(jobs, id, () => ({}));
       return read;
     },
   };

@@ -1,6 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
-import type { DeadLetter, DlqStore } from "@bridge/ports";
+import type { DeadLetter, DlqJobs, DlqStore } from "@bridge/ports";
 import type { Job, JobState } from "../../src/dlq-job/job.ts";
+import { readJob, storedJob } from "../../src/dlq-job/job-document.ts";
 import type { JobOrder } from "../../src/dlq-job/jobs.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { bound, type MemoryBridge, memoryBridge } from "../support/memory-bridge.ts";
@@ -82,4 +83,13 @@ export async function until(
 
 export async function stored(dlq: DlqStore): Promise<readonly string[]> {
   return (await dlq.list({}, { limit: 100_000, offset: 0 }, bound())).map(({ id }) => id);
+}
+
+/** Writes the job as another instance does. */
+export async function rewrite(jobs: DlqJobs, id: string, change: (job: Job) => Partial<Job>): Promise<void> {
+  const kept = await jobs.get(id, bound());
+  const job = kept && readJob(kept);
+  if (typeof job !== "object") throw new Error("the job is not there, or cannot be read");
+  const next = storedJob({ ...job, ...change(job) }, (kept?.revision ?? 0) + 1);
+  if (!(await jobs.put(next, kept?.revision, bound()))) throw new Error("the job has been written meanwhile");
 }

@@ -2,6 +2,7 @@ import { openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type Processor } from "@bridge/ports";
 import { memoryHub } from "@bridge/transport-memory";
 import { doneOf, isOver, type Job, type JobCall, JOB_STATES, type JobState } from "../../src/dlq-job/job.ts";
+import { sealed } from "../../src/dlq-job/job-seal.ts";
 import { JobRefusal } from "../../src/dlq-job/job-refusal.ts";
 import { comingState, MAY_FOLLOW } from "../../src/dlq-job/job-state.ts";
 import type { JobOrder, Jobs } from "../../src/dlq-job/jobs.ts";
@@ -120,13 +121,13 @@ export class JobWorld {
     await this.pass(4_000);
   }
 
-  /** Somebody has written over a document, or a newer release has. */
+  /** A newer release has written over a document. */
   async spoil(nth: number): Promise<void> {
     const id = this.ids[nth % this.ids.length];
     const stored = id === undefined ? undefined : await this.dlq.jobs.get(id, bound());
     if (stored === undefined) return;
-    const document = '{"v":99}';
-    await this.dlq.jobs.put({ ...stored, revision: stored.revision + 1, document }, stored.revision, bound());
+    const next = { ...stored, revision: stored.revision + 1 };
+    await this.dlq.jobs.put({ ...next, document: sealed(next, '{"v":99}') }, stored.revision, bound());
     this.#last.set(stored.id, "failed");
     // What such a purge has thrown away cannot be taken back.
     this.#isErased = true;

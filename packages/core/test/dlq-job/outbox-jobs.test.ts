@@ -7,7 +7,7 @@ import type { JobSettings } from "../../src/dlq-job/job.ts";
 import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, outage, refusal } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, fill, started, stored, until, rewrite } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
 
 interface Left {
@@ -248,10 +248,7 @@ describe("a redrive job through an outbox", () => {
     const { id } = await begun(killed, { settings: { ...AT_ONCE, rate: 1 } });
     isDead = true;
     // As the dead one left it: the entry was in its outbox, which has given it up since.
-    const left = await dlq.jobs.get(id, bound());
-    if (left === undefined) throw new Error("the job is not there");
-    const document = JSON.stringify({ ...JSON.parse(left.document), pending: ["e00003"] });
-    await dlq.jobs.put({ ...left, revision: left.revision + 1, document }, left.revision, bound());
+    await rewrite(dlq.jobs, id, () => ({ pending: ["e00003"] }));
     const redriven = { lastAt: clock.now(), lastCode: "UNAVAILABLE", lastError: "503", jobId: id, jobTry: 1 } as const;
     await dlq.marks.mark(new Map([["e00003", { redriven }]]), bound());
 

@@ -6,7 +6,7 @@ import type { JobEvent } from "../../src/dlq-job/job-parts.ts";
 import { BoundingClock } from "../support/bounding-clock.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, fill, started, stored, until, rewrite } from "./job-bridge.ts";
 import { seenDlq } from "./seen-dlq.ts";
 
 const ENTRIES = 300;
@@ -60,10 +60,7 @@ describe("interface 2.16: what a purge has moved while the answer was lost count
       await clock.until(() => view.isDead);
       const seen = seenDlq(dlq, () => {});
       // It is asked for before anybody has missed the owner.
-      const asked = await dlq.jobs.get(id, bound());
-      if (asked === undefined) throw new Error("there is no such job");
-      const document = JSON.stringify({ ...JSON.parse(asked.document), requested: { call } });
-      await dlq.jobs.put({ ...asked, revision: asked.revision + 1, document }, asked.revision, bound());
+      await rewrite(dlq.jobs, id, () => ({ requested: { call } }));
       const onJob = (event: JobEvent): void => void told.push(event);
       const next = await started({ clock, dlq: seen, config, instanceId: "plant-b", onJob });
       const job = await until(next, id, state);

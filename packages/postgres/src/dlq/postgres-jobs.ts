@@ -4,25 +4,14 @@ import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
 import { JOBS } from "./dlq-tables.ts";
 
-interface JobRow {
-  readonly id: string;
-  readonly revision: number;
-  readonly state: string;
-  readonly created_at: number;
-  readonly document: string;
-  readonly is_sound: boolean;
-}
-
 const WRITING = "writing a job";
 const COLUMNS = "id, revision, state, created_at, document";
 /** Beyond it JavaScript has no whole numbers. */
 const MOST = Number.MAX_SAFE_INTEGER;
-/** Somebody may have put there what is no revision, or has none after it: it is read as 0, so that the job can be written again. */
+/** Somebody may have put there what is no revision, or has none after it: it is read as 0, so that the job can be written again. The engine finds that it was not sealed with these. */
 const REVISION = `CASE WHEN revision BETWEEN 1 AND ${MOST - 1} THEN revision ELSE 0 END`;
 const CREATED_AT = `greatest(-${MOST}, least(${MOST}, created_at))`;
-const ROW = `
-  id, ${REVISION} AS revision, state, ${CREATED_AT} AS created_at, document,
-  revision = ${REVISION} AND created_at = ${CREATED_AT} AS is_sound`;
+const ROW = `id, ${REVISION} AS revision, state, ${CREATED_AT} AS "createdAt", document`;
 
 /** Jobs in a table: of writers who race for a revision one is told that it has written, also when answers are lost. */
 export class PostgresJobs implements DlqJobs {
@@ -40,15 +29,15 @@ export class PostgresJobs implements DlqJobs {
     signal.throwIfAborted();
     if (!isPossible(id)) return undefined;
     const text = `SELECT ${ROW} FROM ${this.#jobs} WHERE id = $1`;
-    const { rows } = await this.#client.query<JobRow>({ what: "reading a job", text, values: [id] }, signal);
-    return rows[0] && jobOf(rows[0]);
+    const { rows } = await this.#client.query<StoredJob>({ what: "reading a job", text, values: [id] }, signal);
+    return rows[0];
   }
 
   async list({ states, limit }: Parameters<DlqJobs["list"]>[0], signal: AbortSignal): Promise<readonly StoredJob[]> {
     const text = `SELECT ${ROW} FROM ${this.#jobs} AS jobs WHERE $1::text[] IS NULL OR state = ANY($1)
       ORDER BY jobs.created_at DESC, id DESC LIMIT $2`;
     const statement = { what: "listing jobs", text, values: [states ?? null, limit] };
-    return (await this.#client.query<JobRow>(statement, signal)).rows.map(jobOf);
+    return (await this.#client.query<StoredJob>(statement, signal)).rows;
   }
 
   async put(job: StoredJob, expectedRevision: number | undefined, signal: AbortSignal): Promise<boolean> {
@@ -83,9 +72,4 @@ export class PostgresJobs implements DlqJobs {
     if ((await this.#client.query(there, signal)).count === 0) throw this.#client.keptNothing(WRITING);
     return false;
   }
-}
-
-/** One with a revision or a time that no job has is damaged. */
-function jobOf({ id, revision, state, created_at: createdAt, document, is_sound: isSound }: JobRow): StoredJob {
-  return { id, revision, state, createdAt, document: isSound ? document : "" };
 }

@@ -87,19 +87,16 @@ describe.skipIf(noPostgres)("operators 1.5: jobs on PostgreSQL", () => {
       ]),
     ),
   )(
-    "a job whose %s somebody sets to %s is told to be damaged, in its place, and is written and goes as others do",
+    "a job whose %s somebody sets to %s is handed out as another than was written, in its place, and is written and goes as others do",
     async (column, value) => {
       for (const id of ["job-1", "job-2"]) await one.jobs.put({ ...JOB, id }, undefined, signal);
       await schema.rows(`UPDATE ${jobs()} SET ${column} = ${value} WHERE id = 'job-1'`);
       const listed = await one.jobs.list({ limit: 9 }, signal);
-      expect(new Map(listed.map(({ id, document }) => [id, document]))).toEqual(
-        new Map([
-          ["job-1", ""],
-          ["job-2", JOB.document],
-        ]),
-      );
+      expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(["job-1", "job-2"]));
+      expect(listed.find(({ id }) => id === "job-2")).toEqual({ ...JOB, id: "job-2" });
       const damaged = await one.jobs.get("job-1", signal);
-      expect(damaged).toMatchObject({ state: "planned", document: "" });
+      expect(damaged).toMatchObject({ state: "planned" });
+      expect(damaged).not.toEqual(JOB);
       if (damaged === undefined) throw new Error("the job is not there");
       const next = { ...damaged, revision: damaged.revision + 1, state: "undoing", document: "{}" };
       expect(await one.jobs.put(next, damaged.revision, signal)).toBe(true);
