@@ -14,6 +14,8 @@ export interface KeptJob {
   readonly isDamaged: boolean;
 }
 
+/** So many are read at most: those that are active, and those that are kept, sound and damaged. */
+export const MAX_JOBS = 500;
 /** Writers of one job are its owner, once a second, and operators. */
 const MAX_CONFLICTS = 20;
 /** In a store that takes as long to answer as its owner pauses between two writes, nobody else comes to write it. */
@@ -35,8 +37,8 @@ export class JobBook {
   }
 
   /** Newest first. */
-  async list(states: readonly JobState[] | undefined, limit: number, signal: AbortSignal): Promise<readonly KeptJob[]> {
-    const found = await this.#bounded(signal, (bounded) => this.#jobs.list({ states, limit }, bounded));
+  async list(states: readonly JobState[] | undefined, signal: AbortSignal): Promise<readonly KeptJob[]> {
+    const found = await this.#bounded(signal, (bounded) => this.#jobs.list({ states, limit: MAX_JOBS }, bounded));
     return found.map(keptJob);
   }
 

@@ -42,7 +42,7 @@ export class JobOrders {
     const asked = askedOf(order);
     const there = asked && (await jobUnderKey(asked, { book, clock }, signal));
     if (there !== undefined && typeof there !== "string") return { job: there, created: false };
-    const active = await book.list(ACTIVE_STATES, MAX_ACTIVE + 1, signal);
+    const active = await book.list(ACTIVE_STATES, signal);
     if (active.filter(({ job, isDamaged }) => !isDamaged && !isExpired(job, clock.now())).length >= MAX_ACTIVE)
       throw new JobRefusal("too_many", `${MAX_ACTIVE} jobs are active: let one end, or cancel it`);
     const id = there ?? jobIdOf(parts.random.id());

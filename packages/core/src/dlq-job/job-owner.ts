@@ -16,9 +16,6 @@ import { RedriveWork } from "./redrive-work.ts";
 import { SilentOwners } from "./silent-owners.ts";
 import { UndoBatches } from "./undo-batches.ts";
 
-/** More are never active, but for those that are planned at the same time. */
-const LOOKED_AT = 64;
-
 /** Looks for jobs that nobody works on, and works on those that it can. */
 export class JobOwner {
   readonly here: JobsHere;
@@ -88,7 +85,7 @@ export class JobOwner {
     if (store === undefined || !holdsJobs(store)) return;
     const { signal } = this.#leaving;
     const book = new JobBook(store.jobs, this.#clock);
-    const all = await book.list(ACTIVE_STATES, LOOKED_AT, signal);
+    const all = await book.list(ACTIVE_STATES, signal);
     this.#parts.tallies.seen(all.map(({ job }) => job));
     this.#owners.forgetOthersThan(all.map(({ job }) => job.id));
     // Oldest first: who came first is served first.

@@ -1,13 +1,13 @@
 import { askStore } from "../dlq/ensure-marked.ts";
 import { isOver } from "./job.ts";
-import type { JobBook, KeptJob } from "./job-book.ts";
+import { type JobBook, type KeptJob, MAX_JOBS } from "./job-book.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 
 const SWEEP_MS = 60_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const MAX_ENDED = 200;
-/** With those that are active. */
-const LOOKED_AT = 500;
+/** Of those that are damaged: they take no place of others. */
+const MAX_DAMAGED = 100;
 const TRASH_CAP = 1_000_000;
 const COUNT_TIMEOUT_MS = 20_000;
 
@@ -27,24 +27,31 @@ export class JobSweep {
     const { clock, tallies } = this.#parts;
     if (clock.monotonic() - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = clock.monotonic();
-    // What is damaged is over, whatever stands beside its document.
-    const ended = (await book.list(undefined, LOOKED_AT, signal)).filter(({ job }) => isOver(job.state));
-    this.#tellDamaged(ended);
-    const oldest = clock.now() - KEPT_MS;
-    const due = ended.filter(
-      ({ job, isReadable, isDamaged }, nth) =>
-        (isReadable || isDamaged) && (nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest),
-    );
-    const newest = new Set(ended.slice(0, MAX_ENDED));
-    const asked = due.filter((kept) => kept.job.kind === "purge" && (kept.isDamaged || newest.has(kept)));
-    const needed = await this.#needed(asked, store, signal);
-    const ids = due.map(({ job }) => job.id).filter((id) => !needed.has(id));
-    if (ids.length > 0) await book.delete(ids, signal);
+    const isInTime = (): boolean => clock.monotonic() - this.#sweptAt < COUNT_TIMEOUT_MS;
+    while ((await this.#forget(book, store, signal)) && isInTime());
     tallies.trashEntries = await this.#trashed(store, signal);
   }
 
-  #tellDamaged(ended: readonly KeptJob[]): void {
-    const damaged = new Set(ended.filter(({ isDamaged }) => isDamaged).map(({ job }) => job.id));
+  /** Resolves to whether what it has forgotten may have hidden others. */
+  async #forget(book: JobBook, store: JobsStore, signal: AbortSignal): Promise<boolean> {
+    const all = await book.list(undefined, signal);
+    const sound = all.filter(({ job, isReadable }) => isReadable && isOver(job.state));
+    const damaged = all.filter(({ isDamaged }) => isDamaged);
+    this.#tellDamaged(damaged);
+    const oldest = this.#parts.clock.now() - KEPT_MS;
+    const isOld = ({ job }: KeptJob): boolean => (job.endedAt ?? job.createdAt) < oldest;
+    const asked = [
+      ...sound.slice(0, MAX_ENDED).filter(isOld),
+      ...damaged.filter((kept, nth) => nth >= MAX_DAMAGED || isOld(kept)),
+    ];
+    const needed = await this.#needed(asked, store, signal);
+    const due = [...sound.slice(MAX_ENDED), ...asked].map(({ job }) => job.id).filter((id) => !needed.has(id));
+    if (due.length > 0) await book.delete(due, signal);
+    return all.length >= MAX_JOBS && due.length > 0;
+  }
+
+  #tellDamaged(kept: readonly KeptJob[]): void {
+    const damaged = new Set(kept.map(({ job }) => job.id));
     for (const id of damaged)
       if (!this.#damaged.has(id))
         this.#parts.logger.error("a job of the DLQ is not as it was written: it is not gone on with", { job_id: id });
@@ -57,7 +64,8 @@ export class JobSweep {
     { admin: { trash } }: JobsStore,
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
-    const needed = new Set(trash === undefined ? [] : asked.map(({ job }) => job.id));
+    const purges = asked.filter(({ job }) => job.kind === "purge");
+    const needed = new Set(trash === undefined ? [] : purges.map(({ job }) => job.id));
     const counted = async (bounded: AbortSignal): Promise<void> => {
       for (const id of needed) {
         const count = await trash?.count(1, bounded, id).catch(() => undefined);

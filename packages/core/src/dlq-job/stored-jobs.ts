@@ -29,8 +29,6 @@ import { undoDamaged } from "./undo-damaged.ts";
 
 /** An index may show by then what has gone into the trash. */
 const SETTLED_MS = 60_000;
-/** Those that are active, and those that are kept. */
-const MAX_LISTED = 500;
 
 export class StoredJobs implements Jobs {
   readonly #parts: JobParts;
@@ -69,7 +67,7 @@ export class StoredJobs implements Jobs {
   }
 
   async list(request: JobsRequest, signal: AbortSignal): Promise<JobsPage> {
-    const kept = await this.#book().list(undefined, MAX_LISTED, signal);
+    const kept = await this.#book().list(undefined, signal);
     const known = kept.map((job) => this.#asOfNow(this.#owner.here.known(job)));
     return pageOfJobs(known, request);
   }
@@ -95,7 +93,7 @@ export class StoredJobs implements Jobs {
   }
 
   async #start(id: string, { planHash, acceptChangedConfig }: StartRequest, signal: AbortSignal): Promise<Job> {
-    const others = await this.#book().list(ACTIVE_STATES, MAX_LISTED, signal);
+    const others = await this.#book().list(ACTIVE_STATES, signal);
     const found = await this.#counted(id, signal);
     return this.#written(id, signal, (job) => {
       const next = this.#called(job, { call: "start" });

@@ -130,6 +130,29 @@ test.each<[string, Change]>([
   await bridge.supervisor.shutdown();
 });
 
+async function putDamaged(jobs: DlqJobs, count: number): Promise<void> {
+  const damaged = { revision: 1, state: "running", createdAt: 4_102_444_800_000, document: "{}" };
+  for (let nth = 0; nth < count; nth++) await jobs.put({ id: `damaged-${nth}`, ...damaged }, undefined, bound());
+}
+
+test("damaged jobs, however many and new, push no sound one out of the list, out of work or out of what is kept", async () => {
+  const { clock, dlq, bridge } = await withJobs();
+  const jobs = bridge.supervisor.jobs();
+  const before = await stored(dlq);
+  const { id } = await begun(bridge, { kind: "purge", undoWithinMs: DAY, settings: { ...AT_ONCE, rate: 5_000 } });
+  await until(bridge, id, "completed");
+  await putDamaged(dlq.jobs, 1_300);
+  await clock.advance(70_000);
+  const { jobs: listed } = await jobs.list({ limit: 999 }, bound());
+  expect(listed.map(({ id: each }) => each)).toContain(id);
+  expect(listed.filter(({ state }) => state === "failed")).toHaveLength(100);
+  await jobs.ask(id, { call: "undo" }, bound());
+  await until(bridge, id, "undone");
+  expect(await stored(dlq)).toEqual(before);
+  await until(bridge, (await begun(bridge)).id, "completed");
+  await bridge.supervisor.shutdown();
+});
+
 test("of a damaged purge whose store does not count its trash nothing is forgotten", async () => {
   const clock = new FakeClock();
   const dlq = openMemoryDlq({ maxEntries: 1_000, clock });
