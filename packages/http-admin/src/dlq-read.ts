@@ -98,7 +98,11 @@ export function dlqReadEndpoints(bridge: BridgeAccess, redaction: Redaction): re
       summary: "One entry with its payload and envelope.",
       params: { id: "The id of the entry." },
       guard,
-      refusals: { ...DLQ_REFUSALS, 404: "There is no DLQ store, or no such entry." },
+      refusals: {
+        ...DLQ_REFUSALS,
+        404: "There is no DLQ store, or no such entry.",
+        500: "The entry is not as it was written.",
+      },
       answers: { 200: { description: "The entry.", schema: entry } },
     }).handle(async ({ params: { id }, caller }) => {
       const found = await bridge.looking("DLQ", (signal) => bridge.dlq.get(id, signal));
