@@ -168,17 +168,17 @@ export class FileProbations implements ConfigProbations, Disposable {
     this.#note = { revision, former, tried };
     const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
     const left = { probation, former: back.stored };
-    if (!isGone) {
-      const current = isCurrent ? content.stored : undefined;
-      return { ...left, current, orderly, ...(reversal !== undefined && { reversal }) };
-    }
+    if (isCurrent)
+      return { ...left, current: content.stored, tried: content.stored, orderly, ...(reversal && { reversal }) };
+    const known = tried && (await this.#file.former(tried, `version ${probation.version}`, signal)).stored;
+    if (!isGone) return { ...left, current: undefined, tried: known, orderly, ...(reversal && { reversal }) };
     const ended = { ...left, orderly: false, reversal: reversal ?? { why: "process_ended" } };
     if (hindrance === undefined) {
       await replaceFile(target, former.bytes, signal);
-      return { ...ended, current: undefined };
+      return { ...ended, current: undefined, tried: known };
     }
     const { version } = probation;
-    return { ...ended, current: { version, revision, document: {} }, hindered: hindrance };
+    return { ...ended, current: known ?? { version, revision, document: {} }, tried: known, hindered: hindrance };
   }
 }
 

@@ -96,7 +96,7 @@ const MUTANTS: readonly Mutant[] = [
     change: (probations, _, left) => ({
       async begin(document, expected, probation, signal) {
         const current = await probations.begin(document, expected, probation, signal);
-        left.begun = { probation, former: expected, current, orderly: false };
+        left.begun = { probation, former: expected, current, tried: current, orderly: false };
         return current;
       },
       find: async () => left.begun,

@@ -252,11 +252,13 @@ export interface LeftProbation {
   readonly former: StoredConfig;
   /** What is stored, if it is the document on probation; `undefined`: `former` is back already. */
   readonly current: StoredConfig | undefined;
+  /** What was stored to be tried out, also when another document, or none, has been stored since; `undefined` when that is not known. */
+  readonly tried: StoredConfig | undefined;
   /** Whether the process has ended in order. */
   readonly orderly: boolean;
   /** That it was about to be taken back, and why. */
   readonly reversal?: Reversal;
-  /** Why `former` could not be put where no document is stored, or an empty one; `current` is then the document on probation, and empty. */
+  /** Why `former` could not be put where no document is stored, or an empty one; `current` is then the document on probation, empty when that is not known. */
   readonly hindered?: string;
 }
 

@@ -119,11 +119,11 @@ export async function putBack(
   store: ConfigStore,
   { clock, logger }: Seams,
 ): Promise<SettledProbation> {
-  const { probation, former, current } = left;
+  const { probation, former, current, tried } = left;
   const { version, formerVersion, actor } = probation;
   const at = clock.now();
   // A process that has died was asked by nobody what its stores hold.
-  const leftStores = current === undefined ? [] : movedStores(former.document, current.document);
+  const leftStores = tried === undefined ? [] : movedStores(former.document, tried.document);
   const history = new CommitHistory(store, clock, logger);
   const entry = await entryOf(probation, history, at);
   if (current !== undefined) {
@@ -133,10 +133,11 @@ export async function putBack(
       const takenBack = { probation, base: former, tried: { stored: current }, entry };
       return { takenBack, reversal, unwritable, leftStores };
     }
-    await bounded(clock, async (signal) => store.versions?.keepReverted(current, signal)).catch(() => {
-      // That it is there to be mended helps, and no more.
-    });
   }
+  if (tried !== undefined)
+    await bounded(clock, async (signal) => store.versions?.keepReverted(tried, signal)).catch((error: unknown) => {
+      logger.warn("what was on probation is not kept", { config_version: version, error: messageOf(error) });
+    });
   await history.revert({ reverted: { at, ...reversal }, ...entry });
   await bounded(clock, async (signal) => store.probations?.end(signal)).catch((error: unknown) => {
     logger.warn("that the probation is over is not noted", { config_version: version, error: messageOf(error) });
@@ -154,7 +155,7 @@ export async function putBack(
       formerVersion,
       actor,
       at,
-      ...(leftStores.length > 0 && { leftStores, tried: current?.document }),
+      ...(leftStores.length > 0 && { leftStores, tried: tried?.document }),
     },
   };
 }

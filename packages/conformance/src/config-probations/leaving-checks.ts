@@ -57,7 +57,19 @@ export const LEAVING_CHECKS = {
     const after = await leftAt(await nextProcess(place), signal);
     assert.deepEqual([after.reversal, after.current], [REVERSAL, undefined]);
     assertStored(after.former, FIRST, 4);
+    assertStored(after.tried, named("rejected"), 5);
   }),
+  "where nothing is stored any more, what comes back is stored again, and what was tried out is told": at(
+    async (place, signal) => {
+      await begin(place.store, signal);
+      await place.remove();
+      const next = await nextProcess(place);
+      const left = await leftAt(next, signal);
+      assert.deepEqual([left.current, left.orderly, left.reversal], [undefined, false, { why: "process_ended" }]);
+      assertStored(left.tried, named("rejected"), 5);
+      assertStored(await next.load(signal), FIRST, 4);
+    },
+  ),
   "of a document that is not stored nothing is taken back, and it is told": at(async (place, signal) => {
     const { former, current } = await begin(place.store, signal);
     await place.store.restore(former, current, signal);

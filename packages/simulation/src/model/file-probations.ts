@@ -22,7 +22,7 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
     const { probation, orderly, reversal, former, tried } = note;
     const isCurrent = kept.stored.revision === tried.revision;
     const said = reversal !== undefined && { reversal };
-    return { probation, orderly, former, current: isCurrent ? kept.stored : undefined, ...said };
+    return { probation, orderly, former, current: isCurrent ? kept.stored : undefined, tried, ...said };
   };
   const isThere = ({ tried, former, reversal }: ProbationNote): boolean => {
     const { revision } = kept.stored;
