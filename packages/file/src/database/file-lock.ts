@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
@@ -24,7 +24,7 @@ export function lockFile(path: string): Disposable {
 export function tryLockFile(path: string): Disposable | undefined {
   const lockPath = `${path}-lock`;
   try {
-    usable(lockPath);
+    usable(lockPath, path);
     const holder = new DatabaseSync(lockPath);
     try {
       // Never committed: the file stays empty.
@@ -41,9 +41,11 @@ export function tryLockFile(path: string): Disposable | undefined {
   }
 }
 
-function usable(lockPath: string): void {
+function usable(lockPath: string, path: string): void {
   try {
     create(lockPath);
+    if (!statSync(lockPath).isFile())
+      throw new Error(`${lockPath} is no file, and the lock of ${path} cannot be taken: move it away`);
     // SQLite does not say that it may not.
     accessSync(lockPath, constants.R_OK | constants.W_OK);
   } catch (error) {
