@@ -227,7 +227,8 @@ describe("a change on probation, and the end of its process", () => {
     await expect.poll(() => existsSync(note(stage))).toBe(false);
     const { body } = await stage.admin("GET", "/config");
     expect(body).not.toHaveProperty("probation");
-    expect(await newest(stage)).not.toHaveProperty("reverted");
+    const reverted = { why: "operator", detail: "another hand has replaced the document" };
+    expect(await newest(stage)).toMatchObject({ version: 1, reverted });
     await killed(stage);
     await stage.restart();
     expect(stage.text).toBe(byHand);

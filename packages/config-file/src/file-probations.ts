@@ -111,10 +111,7 @@ export class FileProbations implements ConfigProbations, Disposable {
   async elsewhere(signal: AbortSignal): Promise<ProbationBeside | undefined> {
     if (this.#held !== undefined) return undefined;
     const target = await this.#file.place();
-    const note = await readNote(target, signal).catch(() => {
-      // A start says what to do about it.
-      signal.throwIfAborted();
-    });
+    const note = await readNote(target, signal);
     if (note === undefined) return undefined;
     const content = await this.#file.read(signal);
     if (content.identity !== note.revision && !isPutBack(note, content)) return undefined;
@@ -140,46 +137,57 @@ export class FileProbations implements ConfigProbations, Disposable {
 
   /**
    * What is found is what the next notes are about. Where there is no document, or nothing in it, what comes next may be what was on
-   * probation, which would then stay for good: the former one takes its place before anything is run.
+   * probation, which would then stay for good: the former one takes its place before anything is run. One that cannot be read stays, as
+   * whoever broke it may mend it.
    *
    * @param hindrance why nothing is to be written. Default: it is
    */
   async #left(target: string, signal: AbortSignal, hindrance?: string): Promise<Found | undefined> {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
-    const { probation, revision, former, tried, orderly, reversal } = note;
+    const { probation, revision, orderly, reversal } = note;
+    const { version } = probation;
     if (!this.#tryHold(target)) return { probation, orderly, runs: true };
     const content = await this.#file.read(signal);
-    const isGone = content.kind === "missing" || isEmpty(content);
-    const isCurrent = content.kind === "stored" && content.identity === revision;
-    // It was noted, and then the process died before it wrote; or another hand has written since.
-    const isBack = isPutBack(note, content);
-    if (!isGone && !isCurrent && !isBack) {
-      if (content.kind === "stored" && tried !== undefined) {
-        if (hindrance !== undefined) this[Symbol.dispose]();
-        const what = `version ${probation.version}, which was on probation,`;
-        const { stored } = await this.#file.former(tried, what, signal);
-        return { probation, tried: stored, replacedBy: content.stored };
-      }
-      if (content.kind !== "unreadable" && hindrance === undefined) await removeNote(target);
+    const stands = standingOf(note, content);
+    if (stands === "replaced" && note.tried === undefined) {
+      if (hindrance === undefined) await removeNote(target);
       this[Symbol.dispose]();
       return undefined;
     }
-    this.#note = { revision, former, tried };
-    const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
-    const left = { probation, former: back.stored };
-    if (isCurrent)
-      return { ...left, current: content.stored, tried: content.stored, orderly, ...(reversal && { reversal }) };
-    const known = tried && (await this.#file.former(tried, `version ${probation.version}`, signal)).stored;
-    if (!isGone) return { ...left, current: undefined, tried: known, orderly, ...(reversal && { reversal }) };
-    const ended = { ...left, orderly: false, reversal: reversal ?? { why: "process_ended" } };
-    if (hindrance === undefined) {
-      await replaceFile(target, former.bytes, signal);
-      return { ...ended, current: undefined, tried: known };
+    this.#note = { revision, former: note.former, tried: note.tried };
+    const { stored: former } = await this.#file.former(
+      note.former.bytes,
+      `what came before version ${version}`,
+      signal,
+    );
+    const tried =
+      note.tried && (await this.#file.former(note.tried, `version ${version}, which was on probation,`, signal)).stored;
+    const left = { probation, former, tried, orderly, ...(reversal !== undefined && { reversal }) };
+    if (stands === "tried" && content.kind === "stored")
+      return { ...left, current: content.stored, tried: content.stored };
+    if (stands === "back") return { ...left, current: undefined };
+    if (stands === "replaced" && content.kind === "stored" && tried !== undefined) {
+      if (hindrance !== undefined) this[Symbol.dispose]();
+      return { probation, former, tried, replacedBy: content.stored };
     }
-    const { version } = probation;
-    return { ...ended, current: known ?? { version, revision, document: {} }, tried: known, hindered: hindrance };
+    const ended = { ...left, orderly: false, reversal: reversal ?? { why: "process_ended" } };
+    const current = tried ?? { version, revision, document: {} };
+    if (content.kind === "unreadable") return { ...ended, current, hindered: { unreadable: content.error.message } };
+    if (hindrance !== undefined) return { ...ended, current, hindered: { unwritable: hindrance } };
+    await replaceFile(target, note.former.bytes, signal);
+    return { ...ended, current: undefined };
   }
+}
+
+type Stands = "tried" | "back" | "replaced" | "unusable";
+
+/** What stands where a document was noted to be tried out. */
+function standingOf(note: ProbationNote, content: Content): Stands {
+  if (content.kind !== "stored" || isEmpty(content)) return "unusable";
+  if (content.identity === note.revision) return "tried";
+  // Else it was noted, and then the process died before it wrote; or another hand has written since.
+  return isPutBack(note, content) ? "back" : "replaced";
 }
 
 function isPutBack({ former, reversal }: ProbationNote, { identity }: Content): boolean {

@@ -31,7 +31,7 @@ const MUTANTS: readonly Mutant[] = [
     change: (probations) => ({
       async find(signal) {
         const left = await probations.find(signal);
-        return left === undefined || !("former" in left) || left.current === undefined
+        return left === undefined || !("current" in left) || left.current === undefined
           ? undefined
           : { ...left, former: left.current };
       },

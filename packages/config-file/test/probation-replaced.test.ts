@@ -10,6 +10,7 @@ import { trying } from "./support/trying.ts";
 const NEVER = new AbortController().signal;
 const FORMER =
   "# ours\nconfig_version: 41\nbridge: {id: plant-7}\nstores: {outbox: {type: file, options: {path: a}}}\n";
+const PLAIN = "# ours\nconfig_version: 41\nbridge: {id: plant-7}\n";
 const BY_HAND = "config_version: 40\nbridge: {id: by-hand}\n";
 const MOVED = { stores: { outbox: { type: "file", options: { path: "b" } } } };
 
@@ -105,4 +106,46 @@ it("spec 4.9.8: a note that does not hold what was tried out is removed, and wha
   writeFileSync(path, BY_HAND);
   expect(await nextStart()).toMatchObject({ settled: undefined, logged: [] });
   expect([readFileSync(path, "utf8"), existsSync(note())]).toEqual([BY_HAND, false]);
+});
+
+it.each([
+  ["puts the former one back", PLAIN],
+  ["stores another one", BY_HAND],
+])(
+  "spec 4.9.8: another hand %s while it is tried out: the history says so, and what was tried out is kept",
+  async (_, byHand) => {
+    writeFileSync(path, PLAIN);
+    const store = openConfigFile(path);
+    await using stage = trying(folder, { store, settled: undefined });
+    const version = await stage.tryOut({ bridge: { id: "plant-8" } });
+    const tried = readFileSync(path, "utf8");
+    writeFileSync(path, byHand);
+    await store.load(NEVER);
+    stage.clock.advance(1_000);
+    await expect.poll(() => existsSync(note())).toBe(false);
+    await stage.transactions.underWay;
+    const reverted = { why: "operator", detail: "another hand has replaced the document" };
+    expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, available: true, reverted }]);
+    expect(readFileSync(`${path}.versions/${version}.reverted.yaml`, "utf8")).toBe(tried);
+    expect(stage.transactions.leftBehind()).toBeUndefined();
+    await expect(stage.transactions.confirm(version)).rejects.toMatchObject({ reason: "no_probation" });
+    await stage.transactions.suspend();
+  },
+);
+
+it("spec 4.9.8: another hand goes on with what is tried out: it is there to stay", async () => {
+  writeFileSync(path, PLAIN);
+  const store = openConfigFile(path);
+  await using stage = trying(folder, { store, settled: undefined });
+  const version = await stage.tryOut({ bridge: { id: "plant-8" } });
+  writeFileSync(path, `${readFileSync(path, "utf8")}# mended\n`);
+  await store.load(NEVER);
+  stage.clock.advance(1_000);
+  await expect.poll(() => existsSync(note())).toBe(false);
+  await stage.transactions.underWay;
+  const [entry] = (await stage.transactions.history(NEVER)) ?? [];
+  expect(entry).toMatchObject({ version, available: true });
+  expect(entry).not.toHaveProperty("pending");
+  expect(entry).not.toHaveProperty("reverted");
+  await stage.transactions.suspend();
 });

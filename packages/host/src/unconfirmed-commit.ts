@@ -74,11 +74,21 @@ async function looked(
   try {
     const either = AbortSignal.any([bound.signal, signal]);
     // Whoever tries it out says what becomes of it.
-    if ((await store.probations?.elsewhere?.(either))?.probation.version === version) return;
+    if (await mayBeTried(store, version, either)) return;
     const entry = await unconfirmedCommit(store, version, either);
     if (entry !== undefined) await found(entry, either);
   } catch (error) {
     if (signal.aborted) return;
     logger.warn("the history of the configuration cannot be had", { error: messageOf(error) });
+  }
+}
+
+/** What a start cannot tell of, it has said. */
+async function mayBeTried(store: ConfigStore, version: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await store.probations?.elsewhere?.(signal))?.probation.version === version;
+  } catch {
+    signal.throwIfAborted();
+    return true;
   }
 }

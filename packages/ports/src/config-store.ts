@@ -258,13 +258,17 @@ export interface LeftProbation {
   readonly orderly: boolean;
   /** That it was about to be taken back, and why. */
   readonly reversal?: Reversal;
-  /** Why `former` could not be put where no document is stored, or an empty one; `current` is then the document on probation, empty when that is not known. */
-  readonly hindered?: string;
+  /** Why `former` could not be put where no document is stored, an empty one, or one that cannot be read; `current` is then the document on probation, empty when that is not known. */
+  readonly hindered?: Hindrance;
 }
+
+/** Why a document cannot be stored again. */
+export type Hindrance = { readonly unreadable: string } | { readonly unwritable: string };
 
 /** What a process has left that ended while a document was on probation, which another hand has replaced since: that one's counts. */
 export interface ReplacedProbation {
   readonly probation: Probation;
+  readonly former: StoredConfig;
   /** What was stored to be tried out. */
   readonly tried: StoredConfig;
   /** What is stored. */
@@ -303,6 +307,7 @@ export interface ConfigProbations {
   /**
    * What another process has on probation, or has left so, as far as that can be read: until it is settled nobody else changes what is
    * stored. Absent: no other process does.
+   * @throws Error with the remedy when there is a note that cannot be read
    */
   elsewhere?(signal: AbortSignal): Promise<ProbationBeside | undefined>;
 }

@@ -20,6 +20,7 @@ export {
   ConfigTextError,
   type ConfigTexts,
   type ConfigVersions,
+  type Hindrance,
   type LeftProbation,
   type Probation,
   type ProbationBeside,

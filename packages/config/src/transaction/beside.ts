@@ -39,6 +39,8 @@ export class Beside implements Disposable {
   #seen: Probation | undefined;
   /** Of one that has ended in order: until when it may come back, on the clock that never jumps. */
   #awaited: { readonly confirmBy: number; readonly until: number } | undefined;
+  /** That nobody can read whether something is on probation, since when, and what helps. */
+  #unknown: LeftElsewhere | undefined;
   /** Why it could not be taken back at the last look. */
   #fault: string | undefined;
   #looking = false;
@@ -53,10 +55,11 @@ export class Beside implements Disposable {
   /** What was on probation at the last look, as far as it is there for too long. */
   get left(): LeftElsewhere | undefined {
     const { clock, store } = this.#parts;
-    if (this.#seen === undefined) return undefined;
+    if (this.#seen === undefined) return this.#unknown;
+    const { confirmBy } = this.#seen;
     const told = probationBeside(this.#seen, store.source);
-    const why = this.#fault === undefined ? "" : `; it could not be taken back: ${this.#fault}`;
-    return overdue({ confirmBy: this.#seen.confirmBy, told: told + why }, clock);
+    if (this.#fault === undefined) return overdue({ confirmBy, told }, clock);
+    return { confirmBy, told: `${told}; it could not be taken back: ${this.#fault}` };
   }
 
   /** Takes back what was left of `version`; `undefined` when nothing was, or the heir has something else. */
@@ -77,9 +80,7 @@ export class Beside implements Disposable {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const { store, clock } = this.#parts;
-      const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal));
-      this.#seen = beside?.probation;
+      const beside = await this.#noted();
       const reversal = beside && this.#isOver(beside);
       if (beside !== undefined && reversal !== undefined) await this.takeBack(beside.probation.version, reversal);
       this.#fault = undefined;
@@ -88,6 +89,21 @@ export class Beside implements Disposable {
       if (this.#heir.isFree()) this.#failed(messageOf(error));
     } finally {
       this.#looking = false;
+    }
+  }
+
+  async #noted(): Promise<ProbationBeside | undefined> {
+    const { store, clock } = this.#parts;
+    try {
+      const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal));
+      this.#seen = beside?.probation;
+      this.#unknown = undefined;
+      return beside;
+    } catch (error) {
+      const told = `whether a version of ${store.source} is on probation is not known: ${messageOf(error)}`;
+      this.#seen = undefined;
+      this.#unknown = { confirmBy: this.#unknown?.confirmBy ?? clock.now(), told };
+      return undefined;
     }
   }
 

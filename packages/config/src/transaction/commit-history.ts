@@ -75,6 +75,17 @@ export class CommitHistory {
     return found;
   }
 
+  /** Whether the change of this version is known to be there to stay. */
+  async isConfirmed(version: number): Promise<boolean> {
+    let is = false;
+    await this.#keep(version, async (signal) => {
+      const entries = (await this.#store.history?.list(signal)) ?? [];
+      const ofIt = entries.filter((entry) => entry.version === version);
+      is = ofIt.length > 0 && ofIt.every(({ pending, reverted }) => pending !== true && reverted === undefined);
+    });
+    return is;
+  }
+
   /** Whether another process has told that it took `entry`, staged at `at`, back: of what it found of it that tells the time, too. */
   async isTakenBack({ version, committedAt }: ConfigHistoryEntry, at: number): Promise<boolean> {
     let found = false;

@@ -1,6 +1,7 @@
 import type { Clock, ConfigStore, Logger, Reversal } from "@bridge/ports";
 import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
+import { foundProbation } from "./found-probation.ts";
 import { putBack } from "./left-probation.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
@@ -24,10 +25,10 @@ export async function leftBeside(
 ): Promise<LeftBeside | undefined> {
   const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal));
   if (beside?.probation.version !== version) return undefined;
-  const left = await bounded(clock, async (signal) => store.probations?.find(signal));
+  const left = await foundProbation(store, { clock, logger });
   if (left === undefined || "runs" in left) return undefined;
   if ("replacedBy" in left) {
-    const reverted = await endReplaced(left, store, { clock, logger });
+    const reverted = await endReplaced(left, "process_ended", store, { clock, logger });
     return reverted && { reverted };
   }
   if (left.current === undefined) {

@@ -1,7 +1,17 @@
-import type { Clock, ConfigStore, LeftProbation, Logger, Reversal, StoredConfig } from "@bridge/ports";
+import type {
+  Clock,
+  ConfigStore,
+  Hindrance,
+  LeftProbation,
+  Logger,
+  ReplacedProbation,
+  Reversal,
+  StoredConfig,
+} from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
+import { foundProbation } from "./found-probation.ts";
 import { movedStores } from "./moved-stores.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
@@ -15,7 +25,7 @@ export interface TakenBack {
   readonly takenBack: OnProbation;
   readonly reversal: Reversal;
   /** Why not. */
-  readonly unwritable: string;
+  readonly hindrance: Hindrance;
   /** As in {@link Reverted}. */
   readonly leftStores: readonly string[];
 }
@@ -46,29 +56,60 @@ export async function settleProbation<Configuration>(
   read: (instead?: StoredConfig) => Promise<Configuration>,
 ): Promise<SettledStart<Configuration>> {
   const first = await settle(store, seams);
-  if (first !== "unknown") return { settled: first, configuration: await read(insteadOf(first)) };
+  if (first !== "unknown") {
+    const configuration = await read(insteadOf(first));
+    return replacedOr(first, configuration, store, seams, read);
+  }
   const configuration = await read();
   const second = await settle(store, seams);
   if (second === "unknown")
     seams.logger.error("whether a configuration is on probation is not known: what is stored runs, as if none were");
   if (second === undefined || second === "unknown") return { settled: undefined, configuration };
-  return { settled: second, configuration: "goesOn" in second ? configuration : await read(insteadOf(second)) };
+  const isRead = "goesOn" in second || "replacedBy" in second;
+  return replacedOr(second, isRead ? configuration : await read(insteadOf(second)), store, seams, read);
+}
+
+/** Where another hand has replaced what was on probation by what cannot be run, the former one runs until that is mended. */
+async function replacedOr<Configuration>(
+  settled: SettledProbation | ReplacedProbation | undefined,
+  configuration: Configuration,
+  store: ConfigStore,
+  seams: Seams,
+  read: (instead?: StoredConfig) => Promise<Configuration>,
+): Promise<SettledStart<Configuration>> {
+  if (settled === undefined || !("replacedBy" in settled)) return { settled, configuration };
+  if (configuration !== undefined) {
+    const reverted = await endReplaced(settled, "process_ended", store, seams);
+    return { settled: reverted && { reverted }, configuration };
+  }
+  const { probation, former, tried } = settled;
+  const entry = await entryOf(probation, new CommitHistory(store, seams.clock, seams.logger), seams.clock.now());
+  const reversal = { why: "process_ended" };
+  await noteTakenBack(probation, reversal, { store, clock: seams.clock });
+  const taken = {
+    takenBack: { probation, base: former, tried: { stored: tried }, entry },
+    reversal,
+    hindrance: { unreadable: `${store.source} holds what is no configuration` },
+    leftStores: movedStores(former.document, tried.document),
+  };
+  return { settled: taken, configuration: await read(former) };
 }
 
 /** What is to be run in place of what is stored. */
-function insteadOf(settled: SettledProbation | undefined): StoredConfig | undefined {
+function insteadOf(settled: SettledProbation | ReplacedProbation | undefined): StoredConfig | undefined {
   return settled !== undefined && "takenBack" in settled ? settled.takenBack.base : undefined;
 }
 
-async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbation | "unknown" | undefined> {
+/** `unknown`: it is tried again. What another hand has replaced is to be ended when it is known whether that can be run. */
+async function settle(
+  store: ConfigStore,
+  seams: Seams,
+): Promise<SettledProbation | ReplacedProbation | "unknown" | undefined> {
   const { clock, logger } = seams;
   try {
-    const left = await bounded(clock, async (signal) => store.probations?.find(signal));
+    const left = await foundProbation(store, seams);
     if (left === undefined) return undefined;
-    if ("replacedBy" in left) {
-      const reverted = await endReplaced(left, store, seams);
-      return reverted && { reverted };
-    }
+    if ("replacedBy" in left) return left;
     if ("runs" in left) {
       logger.warn(
         "what is stored is on probation in another process, which runs: it runs here, too, until it is taken back",
@@ -128,10 +169,10 @@ export async function putBack(
   const entry = await entryOf(probation, history, at);
   if (current !== undefined) {
     await noteTakenBack(probation, reversal, { store, clock });
-    const unwritable = left.hindered ?? (await restored(former, current, store, clock));
-    if (unwritable !== undefined) {
+    const hindrance = left.hindered ?? (await restored(former, current, store, clock));
+    if (hindrance !== undefined) {
       const takenBack = { probation, base: former, tried: { stored: current }, entry };
-      return { takenBack, reversal, unwritable, leftStores };
+      return { takenBack, reversal, hindrance, leftStores };
     }
   }
   if (tried !== undefined)
@@ -160,18 +201,18 @@ export async function putBack(
   };
 }
 
-/** Resolves to why it cannot be stored. */
+/** Resolves to why it cannot be done. */
 async function restored(
   former: StoredConfig,
   current: StoredConfig,
   store: ConfigStore,
   clock: Clock,
-): Promise<string | undefined> {
+): Promise<Hindrance | undefined> {
   let isStored: boolean;
   try {
     isStored = await bounded(clock, (signal) => store.restore(former, current, signal));
   } catch (error) {
-    return messageOf(error);
+    return { unwritable: messageOf(error) };
   }
   if (!isStored) throw new Error("another hand has written meanwhile");
   return undefined;

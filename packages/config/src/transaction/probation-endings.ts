@@ -1,12 +1,13 @@
-import type { Clock, ConfigStore, Logger, Reversal, StoredConfig } from "@bridge/ports";
+import type { Clock, ConfigStore, Hindrance, Logger, Reversal, StoredConfig } from "@bridge/ports";
 import type { CommitHistory } from "./commit-history.ts";
 import { bounded, load } from "./commit-parts.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { type EndedProbation, messageOf, notThere, notYet, orUnknown } from "./probation-refusals.ts";
+import { endReplaced } from "./replaced-probation.ts";
 import { isPutBack, keepTakenBack } from "./taking-back.ts";
 import type { TransactionError } from "./transaction-error.ts";
 import { type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
-import { type Hindrance, Withdrawal } from "./withdrawal.ts";
+import { Withdrawal } from "./withdrawal.ts";
 
 export interface ProbationParts {
   readonly store: ConfigStore;
@@ -167,15 +168,18 @@ export class ProbationEndings {
         return this.#takenBackElsewhere(open, stored ?? open.base);
     }
     this.#closed(open, "superseded");
+    if ("stored" in tried) {
+      const { probation, base } = open;
+      const replaced = { probation, former: base, tried: tried.stored, replacedBy: stored ?? base };
+      // Nothing leaves a store in which something waits while this process runs.
+      const reverted = await endReplaced(replaced, "operator", store, this.#parts);
+      if (reverted === undefined) await history.confirm(entry);
+      return;
+    }
     logger.warn("another hand has written the configuration: the probation is over, and nothing is put back", {
       config_version: version,
     });
-    if ("stored" in tried) {
-      await history.confirm(entry);
-      await bounded(clock, async (signal) => store.probations?.end(signal)).catch(() => {
-        // The next start finds that it names another document, and removes it.
-      });
-    } else if (stored !== undefined) {
+    if (stored !== undefined) {
       const fault = await applyAgain(stored);
       if (fault === undefined) return;
       logger.error("what is stored cannot be applied", { error: fault });

@@ -92,8 +92,8 @@ export class Probations {
   }
 
   /** What a start has taken back: the former one runs, and is stored again as soon as that works. */
-  takeUp({ takenBack: onProbation, reversal, unwritable }: TakenBack): void {
-    const withdrawal = new Withdrawal(onProbation, reversal, { unwritable }, this.#options, true);
+  takeUp({ takenBack: onProbation, reversal, hindrance }: TakenBack): void {
+    const withdrawal = new Withdrawal(onProbation, reversal, hindrance, this.#options, true);
     this.#open = { ...this.#opened(onProbation), withdrawn: reversal, withdrawal };
   }
 

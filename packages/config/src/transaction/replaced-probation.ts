@@ -12,19 +12,23 @@ interface Seams {
 }
 
 /**
- * Ends the probation of a document that another hand has replaced while no process ran: what is stored counts, and what was tried out is
- * kept, for its stores may hold what came in meanwhile. `undefined` when that hand has only gone on with the version that was tried out.
+ * Ends the probation of a document that another hand has replaced: what is stored counts, and what was tried out is kept, for its stores
+ * may hold what came in meanwhile. `undefined` when that hand has only gone on with the version that was tried out.
+ *
+ * @param why `process_ended`: no process ran, and nobody has asked what the stores hold
  */
 export async function endReplaced(
   { probation, tried, replacedBy }: ReplacedProbation,
+  why: "process_ended" | "operator",
   store: ConfigStore,
   { clock, logger }: Seams,
 ): Promise<Reverted | undefined> {
   const { version, actor } = probation;
   const at = clock.now();
-  const reversal = { why: "process_ended", detail: "another hand has replaced the document" };
-  const leftStores = movedStores(replacedBy.document, tried.document);
-  const isGone = replacedBy.version !== version || leftStores.length > 0;
+  const reversal = { why, detail: "another hand has replaced the document" };
+  const moved = movedStores(replacedBy.document, tried.document);
+  const leftStores = why === "process_ended" ? moved : [];
+  const isGone = replacedBy.version !== version || moved.length > 0;
   logger.warn("another hand has replaced a configuration that was on probation: what is stored now counts", {
     config_version: version,
     stored_version: replacedBy.version,

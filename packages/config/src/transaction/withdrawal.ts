@@ -1,12 +1,9 @@
-import type { Reversal } from "@bridge/ports";
+import type { Hindrance, Reversal } from "@bridge/ports";
 import type { OnProbation } from "./on-probation.ts";
 import type { ProbationParts } from "./probation-endings.ts";
 import { noteTakenBack } from "./taking-back.ts";
 
 type Parts = Pick<ProbationParts, "store" | "clock" | "logger" | "applyAgain">;
-
-/** Why the former document cannot be stored again. */
-export type Hindrance = { readonly unreadable: string } | { readonly unwritable: string };
 
 /**
  * The taking back of a change whose document is away, is broken, or cannot be written: the former version runs again at once, or as

@@ -30,17 +30,20 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
   };
   const find = (): Awaited<ReturnType<ConfigProbations["find"]>> => {
     const { note, away } = kept;
-    if (note === undefined || away === "unreadable") return undefined;
+    if (note === undefined) return undefined;
     const { probation, tried, former, reversal, orderly } = note;
     if (!kept.tryHoldNote(owner)) return { probation, orderly, runs: true };
     own = { tried, former };
+    const ended = { ...left(note), orderly: false, reversal: reversal ?? { why: "process_ended" } };
+    if (away === "unreadable")
+      return { ...ended, current: tried, hindered: { unreadable: "the document cannot be read" } };
     if (away !== undefined) {
       // What comes back later is not to be run unseen: the former one takes its place.
       held.restore(former);
       kept.noteWritten("put back in the place of none", former);
-      return { ...left(note), current: undefined, orderly: false, reversal: reversal ?? { why: "process_ended" } };
+      return { ...ended, current: undefined };
     }
-    return isThere(note) ? left(note) : { probation, tried, replacedBy: kept.stored };
+    return isThere(note) ? left(note) : { probation, former, tried, replacedBy: kept.stored };
   };
   return {
     async begin(document, expected, probation, signal) {
