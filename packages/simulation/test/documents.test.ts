@@ -102,6 +102,18 @@ test("spec 4.9.8: the start after a kill tells what another hand has replaced, a
   expect([said.length, trace.some((line) => line.includes("was taken back"))]).toEqual([1, false]);
 });
 
+test("spec 4.9.8: a start after a kill beside a file that is broken runs the former one, which takes the place when it is in order", async () => {
+  const plan = planWith(false, [
+    trial("nothing"),
+    { kind: "kill", at: 25_000, forMs: 3_000 },
+    { kind: "document-away", at: 26_000, forMs: 60_000, how: "unreadable" },
+  ]);
+  const { violations, trace } = await runPlan(plan, true);
+  expect(violations).toEqual([]);
+  expect(trace).toContainEqual(expect.stringContaining("is taken back: the former one runs again"));
+  expect(trace).toContainEqual(expect.stringContaining("was taken back, and the former one is stored again"));
+});
+
 test.each([false, true])(
   "what is left of a binding that a process tried out until it died is moved by whoever reads of it, shared: %s",
   async (shared) => {
