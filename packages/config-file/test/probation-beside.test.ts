@@ -145,14 +145,15 @@ it("spec 4.9.8: what was put back when its process died is settled by a revert a
   expect(await nextStart()).toMatchObject({ settled: undefined, history: [{ reverted: { why: "not_confirmed" } }] });
 });
 
-it("operating: each commit of the history has a version of its own, also one that somebody took for confirmed while it was tried out", async () => {
+it("operating: each commit of the history has a version of its own, also one that is confirmed in the history alone: it stays", async () => {
   const first = await triedElsewhere(path, PROBATION);
   await first.kill();
   await using store = openConfigFile(path);
   await store.history.append({ version: 42, committedAt: 1, actor: "alice", changes: [] }, NEVER);
-  expect((await nextStart()).history).toMatchObject([
-    { version: 42, committedAt: 1, reverted: { why: "process_ended" } },
-  ]);
+  const { settled, history } = await nextStart();
+  expect(settled).toBeUndefined();
+  expect(history).toEqual([{ version: 42, committedAt: 1, actor: "alice", changes: [] }]);
+  expect(readFileSync(path, "utf8")).not.toBe(FORMER);
 });
 
 it("operating: each commit of the history has a version of its own, also one whose process died when it had said that it took it back", async () => {
