@@ -107,6 +107,8 @@ class Fitting {
     }
     if (isScalar(node) && typeof before === typeof after && typeof after !== "object") {
       node.value = after;
+      // It says what was there before, which is checked against the value.
+      delete node.source;
       return node;
     }
     return withComments(node, this.#tree.createNode(after));

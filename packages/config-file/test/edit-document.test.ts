@@ -315,6 +315,11 @@ describe("any document", () => {
     .dictionary(key, value.any, { maxKeys: 4 })
     .map((each) => JSON.parse(JSON.stringify(each)) as Record<string, unknown>);
 
+  it.each([1.5, 5e-324, 2 ** 60])("has the whole number become %s when something else goes", (number) => {
+    const text = editDocument('{"jitter":0,"tags":[]}', { jitter: number }).text;
+    expect(JSON.parse(text)).toEqual({ jitter: number });
+  });
+
   it("becomes any other, as YAML and as JSON", () => {
     fc.assert(
       fc.property(document, document, (from, to) => {
