@@ -114,8 +114,11 @@ export class FileProbations implements ConfigProbations, Disposable {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
     const content = await this.#file.read(signal);
-    if (content.identity !== note.revision && !isPutBack(note, content)) return undefined;
-    return { probation: note.probation, orderly: note.orderly, runs: HELD.has(target) || (await isUnlockable(target)) };
+    const { probation, orderly } = note;
+    const runs = HELD.has(target) || (await isUnlockable(target));
+    if (content.identity === note.revision || isPutBack(note, content)) return { probation, orderly, runs };
+    const isReplaced = content.kind === "stored" && !isEmpty(content) && note.tried !== undefined;
+    return isReplaced && !runs ? { probation, orderly, runs, replaced: true } : undefined;
   }
 
   /** Lets go of what is on probation: the next process settles it. */

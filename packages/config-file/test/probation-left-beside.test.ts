@@ -76,6 +76,24 @@ it("spec 4.9.8: a process that dies while another one runs the same file: that o
   expect(await other.tryOut({ bridge: { log_level: "debug" } })).toBe(43);
 });
 
+it.each(["dies", "ends in order"])(
+  "spec 4.9.8: a process that %s, and another hand that replaces what it tried out: another process on the file tells it, once, and lets it stand",
+  async (how) => {
+    await using stage = await pair();
+    const { first, other, pass } = stage;
+    await (how === "dies" ? first.kill() : first.end());
+    const byHand = "config_version: 40\nbridge: {id: by-hand}\n";
+    writeFileSync(path, byHand);
+    await pass(2 * LOOK_MS);
+    await expect.poll(() => other.reverted).toHaveLength(1);
+    await pass(2 * LOOK_MS);
+    expect(other.reverted).toMatchObject([{ version: 42, formerVersion: 40, why: "process_ended", actor: "alice" }]);
+    expect([readFileSync(path, "utf8"), existsSync(`${path}.probation`)]).toEqual([byHand, false]);
+    expect(await other.store.history.list(NEVER)).toMatchObject([{ version: 42, reverted: { why: "process_ended" } }]);
+    expect(other.logged).toEqual([expect.stringContaining("another hand has replaced")]);
+  },
+);
+
 it("spec 4.9.8: a process that ends in order and does not come back: another one on the file takes the change back after a minute", async () => {
   await using stage = await pair();
   const { first, other, pass } = stage;

@@ -279,6 +279,8 @@ export interface ReplacedProbation {
 export interface ProbationBeside extends Pick<LeftProbation, "probation" | "orderly"> {
   /** Whether whoever has it is taken to run: it does, or nobody can tell. `false`: {@link ConfigProbations.find} tells. */
   readonly runs: boolean;
+  /** Another hand has stored something else, and whoever had it on probation does not run. It is in nobody's way. */
+  readonly replaced?: true;
 }
 
 /** What a probation needs of a store that one process writes to, to outlast that process. */

@@ -37,6 +37,8 @@ export class Beside implements Disposable {
   readonly #turns = new Serial();
   readonly #timer: Disposable | undefined;
   #seen: Probation | undefined;
+  /** When that was to end which another hand was seen to have replaced: it is told once, also where its note stays. */
+  #replaced: number | undefined;
   /** Of one that has ended in order: until when it may come back, on the clock that never jumps. */
   #awaited: { readonly confirmBy: number; readonly until: number } | undefined;
   /** That nobody can read whether something is on probation, since when, and what helps. */
@@ -81,6 +83,7 @@ export class Beside implements Disposable {
     this.#looking = true;
     try {
       const beside = await this.#noted();
+      if (beside?.replaced) await this.#tellReplaced(beside.probation);
       const reversal = beside && this.#isOver(beside);
       if (beside !== undefined && reversal !== undefined) await this.takeBack(beside.probation.version, reversal);
       this.#fault = undefined;
@@ -96,7 +99,7 @@ export class Beside implements Disposable {
     const { store, clock } = this.#parts;
     try {
       const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal));
-      this.#seen = beside?.probation;
+      this.#seen = beside?.replaced ? undefined : beside?.probation;
       this.#unknown = undefined;
       return beside;
     } catch (error) {
@@ -107,9 +110,16 @@ export class Beside implements Disposable {
     }
   }
 
+  async #tellReplaced({ version, confirmBy }: Probation): Promise<void> {
+    if (this.#replaced === confirmBy || !this.#heir.isFree()) return;
+    await this.takeBack(version, { why: "process_ended" });
+    this.#replaced = confirmBy;
+  }
+
   /** Why it is to be taken back, unless its process runs. */
-  #isOver({ probation, orderly, runs }: ProbationBeside): Reversal | undefined {
+  #isOver({ probation, orderly, runs, replaced }: ProbationBeside): Reversal | undefined {
     const { clock } = this.#parts;
+    if (replaced) return undefined;
     if (!orderly || this.#awaited?.confirmBy !== probation.confirmBy) this.#awaited = undefined;
     if (runs) return undefined;
     if (!orderly) return { why: "process_ended" };

@@ -44,7 +44,8 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
 /** What another process has on probation that writes the same document; `undefined` when none is known to. Never rejects. */
 export async function whyNotBeside(store: ConfigStore, clock: Clock): Promise<InTheWay | undefined> {
   const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal)).catch(() => undefined);
-  return beside && { error: probationBeside(beside.probation, store.source), reason: "probation" };
+  if (beside === undefined || beside.replaced) return undefined;
+  return { error: probationBeside(beside.probation, store.source), reason: "probation" };
 }
 
 /** What is in the way of staging; `undefined` when nothing is. */
