@@ -21,7 +21,12 @@ export function probationOf(target: string): string {
   return `${target}.probation`;
 }
 
+/** The former document, while its stores are being left. */
+export function leavingOf(target: string): string {
+  return `${target}.leaving`;
+}
+
 /** All that a writer may leave beside the document at `target`. */
 export function draftsBeside(target: string): readonly string[] {
-  return [target, historyOf(target), probationOf(target)].map(draftOf);
+  return [target, historyOf(target), probationOf(target), leavingOf(target)].map(draftOf);
 }

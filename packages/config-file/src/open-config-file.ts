@@ -5,6 +5,7 @@ import type { Path, Registry } from "@bridge/config";
 import {
   type Clock,
   type ConfigChange,
+  type ConfigDepartures,
   type ConfigHistory,
   type ConfigProbations,
   type ConfigStore,
@@ -21,6 +22,7 @@ import { type Content, type ReadBytes, readContent, type StoredContent, storedCo
 import { draftsBeside, historyOf } from "./drafts.ts";
 import { exclusively } from "./exclusively.ts";
 import type { FileAccess } from "./file-access.ts";
+import { FileDepartures } from "./file-departures.ts";
 import { FileProbations } from "./file-probations.ts";
 import { FileVersions } from "./file-versions.ts";
 import { fileTexts, formatOf } from "./file-texts.ts";
@@ -52,6 +54,7 @@ export interface ConfigFile extends ConfigStore {
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
   readonly versions: ConfigVersions;
+  readonly departures: ConfigDepartures;
   readonly probations: ConfigProbations;
   /**
    * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its
@@ -75,6 +78,7 @@ class FileConfigStore implements ConfigFile {
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
   readonly versions: FileVersions;
+  readonly departures: FileDepartures;
   readonly probations: FileProbations;
   readonly #path: string;
   readonly #clock: Clock;
@@ -105,6 +109,7 @@ class FileConfigStore implements ConfigFile {
     );
     this.texts = fileTexts({ format, work: this.#text, bytesOf: (stored) => this.#contentOf(stored).bytes });
     this.versions = new FileVersions(file, format, this.#logger);
+    this.departures = new FileDepartures(file);
     this.probations = new FileProbations(file, (document, expected, signal, text, before) =>
       this.#write(document, expected, signal, text, before),
     );

@@ -38,7 +38,13 @@ export type {
   TransactionInfo,
 } from "./transaction/contract.ts";
 export { settleStaged } from "./transaction/left-staged.ts";
-export { type SettledProbation, type SettledStart, settleProbation } from "./transaction/left-probation.ts";
+export {
+  type LeftBehind,
+  type SettledProbation,
+  type SettledStart,
+  settleProbation,
+} from "./transaction/left-probation.ts";
+export { leftByDeparture } from "./transaction/left-departure.ts";
 export type { Revert, Reverted } from "./transaction/on-probation.ts";
 export { OverlayError } from "./transaction/overlay-error.ts";
 export { type ConflictReason, TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";

@@ -2,7 +2,7 @@
  * A configuration that has passed validation: every default filled in, durations in milliseconds, camelCase.
  * The document that people write is described by the schema; this is what the rest of the bridge reads. @module
  */
-import type { Reach, SessionMode, Topic } from "@bridge/ports";
+import type { Reach, SessionMode, StoredConfig, Topic } from "@bridge/ports";
 import type { Condition } from "@bridge/ports/conditions";
 import type { Permission, Role } from "@bridge/ports/internal";
 
@@ -24,6 +24,8 @@ export interface BridgeConfig {
   readonly bindings: readonly BindingConfig[];
   readonly processors: readonly ProcessorConfig[];
   readonly routes: readonly RouteConfig[];
+  /** The document that it was made of, for whoever keeps documents. Absent: nobody does. */
+  readonly stored?: StoredConfig;
   /** What came in through references and is to be seen nowhere; names, numbers, times and listed words are not among it. Default: nothing. */
   readonly veils?: readonly string[];
 }

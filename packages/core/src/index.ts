@@ -82,6 +82,7 @@ export {
   type TerminalCause,
 } from "./supervisor/contract.ts";
 export { createSupervisor, instanceIdOf, type SupervisorOptions } from "./supervisor/create-supervisor.ts";
+export { unfinishedDeparture, type UnfinishedDeparture } from "./supervisor/unfinished-departure.ts";
 export {
   type BridgeView,
   type ComponentFailure,

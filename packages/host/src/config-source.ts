@@ -79,7 +79,7 @@ export class ConfigSource {
       if (!checked.ok) return this.refuse(checked.problems, { unread: checked.unread, known });
       const { config, warnings } = overrule(checked.config);
       this.#warn(warnings);
-      return { ok: true, config, stored };
+      return { ok: true, config: { ...config, stored }, stored };
     } catch (error) {
       signal.throwIfAborted();
       return this.refuse([messageOf(error)], { unread: true, known });

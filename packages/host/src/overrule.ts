@@ -17,6 +17,7 @@ export function overruling(applier: ConfigApplier, overrule: Overrule): ConfigAp
     apply: (config, signal) => applier.apply(overrule(config).config, signal),
     stranding: (config, signal, stored) =>
       applier.stranding(overrule(config).config, signal, stored && overrule(stored).config),
+    announce: async (config) => (await applier.announce?.(overrule(config).config)) ?? (async () => {}),
     beyondRecovery: () => applier.beyondRecovery(),
     ...(applier.trial !== undefined && { trial: applier.trial }),
     plan: (config, signal) => applier.plan(overrule(config).config, signal),

@@ -6,10 +6,11 @@ import { ConfigSource } from "./config-source.ts";
 import { configuration } from "./configuration.ts";
 import { watchDescriptors } from "./descriptor-watch.ts";
 import type { Ending } from "./exit-codes.ts";
+import { formerConfiguration, leaveFormer } from "./former-configuration.ts";
 import { openLog } from "./log.ts";
 import { messageOf } from "./message-of.ts";
 import { notStarted } from "./not-started.ts";
-import { serveConfigured } from "./serve-configured.ts";
+import { serveConfigured, type Serving } from "./serve-configured.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { watchProcess } from "./watch-process.ts";
 
@@ -38,16 +39,34 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
       const options = { startEmpty, overrule: parts.overrule };
       const read = (instead?: StoredConfig) => configuration(source, { ...options, instead }, logger, ending);
       const begun = await orAborted(settleProbation(parts.origin.store, seams, read), ending);
-      const { settled, configuration: config } = begun;
-      if (config === undefined) return "not_started";
-      onConfig(config);
-      const keysInForce = parts.keys(config.http);
+      const { settled, configuration: stored } = begun;
+      if (stored === undefined) return "not_started";
       const onNext = (next: BridgeConfig): void => {
         onConfig(next);
         parts.onHttp?.(next.http);
       };
-      const given = { source, config, settled, onConfig: onNext, keysInForce, watch, veils, seams };
-      return await serveConfigured({ ...serving, ...parts, ...given });
+      const serve = async (config: BridgeConfig, former?: Pick<Serving, "next" | "left">): Promise<Ending> => {
+        onConfig(config);
+        const keysInForce = parts.keys(config.http);
+        const given = { source, config, settled, onConfig: onNext, keysInForce, watch, veils, seams };
+        return serveConfigured({ ...serving, ...parts, ...given, ...former });
+      };
+      const first = { source, registry, stored, settled: settled !== undefined };
+      let left = await orAborted(formerConfiguration(first, seams, ending), ending);
+      if (left !== undefined && "config" in left) {
+        const { former, config } = left;
+        logger.warn("the process before ended while stores were being left: the former configuration runs first", {
+          config_version: config.configVersion,
+          stored_version: stored.configVersion,
+        });
+        try {
+          return await serve(config, { next: stored });
+        } catch (error) {
+          if (error === ending.reason) throw error;
+          left = { former, why: messageOf(error) };
+        }
+      }
+      return await serve(stored, { left: left && leaveFormer(left, stored, parts.origin.store, seams) });
     } finally {
       await closeStore(parts.origin.store, seams);
     }

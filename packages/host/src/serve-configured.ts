@@ -8,6 +8,7 @@ import { ConfigFollower } from "./config-follower.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { configWatchOf } from "./config-watch.ts";
 import type { Ending } from "./exit-codes.ts";
+import type { LeftFormer } from "./former-configuration.ts";
 import { notStarted } from "./not-started.ts";
 import { openAuditor } from "./open-auditor.ts";
 import { openServers, type Servers } from "./open-servers.ts";
@@ -29,6 +30,10 @@ export interface Serving extends ServeOptions, ProcessParts {
   readonly source: ConfigSource;
   readonly config: BridgeConfig;
   readonly settled: SettledProbation | undefined;
+  /** What is stored, when `config` is what the process before was leaving: to be brought into force as a changed document. */
+  readonly next?: BridgeConfig | undefined;
+  /** What the process before was leaving, and is not run. */
+  readonly left?: LeftFormer | undefined;
   /** Told of each configuration that comes into force after the first. */
   readonly onConfig: (config: BridgeConfig) => void;
   readonly keysInForce: ServerKeys;
@@ -37,10 +42,13 @@ export interface Serving extends ServeOptions, ProcessParts {
   readonly seams: Seams;
 }
 
-/** Runs a bridge with the configuration that it starts with, until something ends it. */
+/**
+ * Runs a bridge with the configuration that it starts with, until something ends it. Rejects, with all closed, when `next` is there and
+ * what came before it cannot start.
+ */
 export async function serveConfigured(serving: Serving): Promise<Ending> {
   const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
-  const { veils } = serving;
+  const { veils, next, left } = serving;
   const { logger } = seams;
   const instanceId = instanceIdOf(config, seams.random);
   const who = { instanceId, version: serving.version };
@@ -58,6 +66,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     veils,
     tracer: telemetry?.tracer,
     hooks: serving.hooks,
+    departures: source.store.departures,
     onConfig,
     onJob: (event) => recordJob(auditor, event),
   });
@@ -66,7 +75,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
   const confirm = (version: number): void => {
     if (transactions.probation() === undefined) void confirmRunning(store, version, seams);
   };
-  const left = await orAborted(settleStaged(store, instanceId, seams), ending);
+  const staged = await orAborted(settleStaged(store, instanceId, seams), ending);
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
   const transactions = createConfigTransactions({
     ...seams,
@@ -81,7 +90,8 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     }),
     applier,
     instanceId,
-    settled: serving.settled ?? (left && { reverted: left }),
+    settled: serving.settled ?? (staged && { reverted: staged }),
+    leftBehind: left?.leftBehind,
     onReverted: (reverted) => recordReverted(auditor, reverted),
     onNotInForce: () => follower.reload(),
   });
@@ -120,15 +130,19 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
       companion.start();
       started.push(companion);
     }
+    if (next !== undefined) await supervisor.announce(next);
     const first = await Promise.race([start(supervisor, logger), watch.asked]);
     if (first === "started") {
       confirm(config.configVersion);
+      await left?.running();
       follower.start();
+      if (next !== undefined) follower.reload();
       watch.onReload(() => follower.reload());
     }
   } catch (error) {
     const ended = notStarted(error, logger);
     await shutDown({ supervisor, auditor, servers, companions: started, budgets }, seams, "failed");
+    if (next !== undefined) throw error;
     return ended;
   }
   const opened = { supervisor, auditor, servers, follower, companions, budgets, transactions };

@@ -99,6 +99,8 @@ export interface ConfigStore extends AsyncDisposable {
   readonly texts?: ConfigTexts;
   /** Former documents, to go back to. Absent: the store keeps none. */
   readonly versions?: ConfigVersions;
+  /** What a change may leave behind, kept over the end of the process. Absent: instances share what is stored, or nothing outlasts a process. */
+  readonly departures?: ConfigDepartures;
   /** For commits that revert themselves, where one process writes what is stored. Absent: see {@link staging}. */
   readonly probations?: ConfigProbations;
   /** For a document that several instances follow. Absent: one instance reads and commits what is stored. */
@@ -312,6 +314,19 @@ export interface ConfigProbations {
    * @throws Error with the remedy when there is a note that cannot be read
    */
   elsewhere?(signal: AbortSignal): Promise<ProbationBeside | undefined>;
+}
+
+/**
+ * Remembers a document that is stored no more, or soon will not be, while messages that came in under it may wait where what is stored
+ * delivers and sees nothing.
+ */
+export interface ConfigDepartures {
+  /** Durable when it resolves; takes the place of what was remembered. `former` comes from this store in this process. */
+  remember(former: StoredConfig, signal: AbortSignal): Promise<void>;
+  /** Durable when it resolves; does nothing when nothing is remembered. */
+  forget(signal: AbortSignal): Promise<void>;
+  /** What is remembered. @throws Error with the remedy when that cannot be read */
+  find(signal: AbortSignal): Promise<StoredConfig | undefined>;
 }
 
 /** A document that can be read here and not written. */

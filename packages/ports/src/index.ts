@@ -10,6 +10,7 @@ export {
 export { type Abortable, unwatchAbort, watchAbort } from "./abort-watch.ts";
 export {
   type ConfigChange,
+  type ConfigDepartures,
   type ConfigHistory,
   type ConfigHistoryChange,
   type ConfigHistoryEntry,

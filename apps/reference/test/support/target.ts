@@ -11,6 +11,8 @@ export class Target implements AsyncDisposable {
   /** Those that it will never accept. */
   readonly rejected: string[] = [];
   manner: Manner;
+  /** How long it takes for each. */
+  pauseMs = 0;
   #asked = 0;
   readonly #server: Server;
 
@@ -39,6 +41,7 @@ export class Target implements AsyncDisposable {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += String(chunk);
     this.#asked++;
+    if (this.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, this.pauseMs));
     while (this.manner === "hangs" && !response.destroyed) await new Promise((resolve) => setTimeout(resolve, 10));
     // Whoever has hung up was told nothing, so nothing counts as accepted.
     if (response.destroyed) return;

@@ -9,6 +9,11 @@ export class Aftermath {
   #notApplied: NotApplied | undefined;
   #left: LeftBehind | undefined;
 
+  /** @param left by the start. Default: nothing */
+  constructor(left?: LeftBehind) {
+    this.#left = left;
+  }
+
   /** How what is stored differs from what runs. */
   get notApplied(): NotApplied | undefined {
     return this.#notApplied;

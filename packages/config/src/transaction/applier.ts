@@ -11,6 +11,12 @@ export interface ConfigApplier {
    * `signal` before it is applied counts as such a failure: the change is undone.
    */
   apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
+  /**
+   * To be called before `config` is stored: what runs is remembered, durably, when a process that ends before `config` is in force would
+   * leave messages behind. Rejects when that cannot be done. Resolves to what is to be called when `config` is stored no more. Absent:
+   * nothing is remembered.
+   */
+  announce?(config: BridgeConfig): Promise<() => Promise<void>>;
   /** Whether nothing runs, nor will in this process: a new one has to take over. */
   beyondRecovery(): boolean;
   /** For changes that revert themselves: how the bridge does. Absent: there are none. */

@@ -164,16 +164,16 @@ export async function isUsable({ document }: StoredConfig, { check }: CommitPart
 }
 
 /** Brings what is stored into force; tells why that cannot be done. */
-export async function applyAgain({ version, document }: StoredConfig, parts: CommitParts): Promise<string | undefined> {
+export async function applyAgain(stored: StoredConfig, parts: CommitParts): Promise<string | undefined> {
   let checked: CheckedDocument;
   try {
-    checked = await parts.check(document);
+    checked = await parts.check(stored.document);
   } catch {
     return "what it refers to cannot be read";
   }
   if (!checked.ok) return "it is not valid here";
   try {
-    await applied({ ...checked.config, configVersion: version }, parts);
+    await applied({ ...checked.config, configVersion: stored.version, stored }, parts);
     parts.onStoredRuns();
     return undefined;
   } catch (error) {

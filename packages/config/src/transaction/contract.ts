@@ -174,7 +174,7 @@ export interface ConfigTransactions {
   /** What is on probation beyond its end, at an instance that has not ended it. */
   leftElsewhere(): LeftElsewhere | undefined;
   /**
-   * Of what was taken back when its process had ended: which messages are where nobody delivers or sees them, and how to get at them.
+   * Of what was taken back when its process had ended, or could not be run again after that: which messages are where nobody delivers or sees them, and how to get at them.
    * Until a configuration is in force that has their stores, whoever has brought it there.
    */
   leftBehind(): string | undefined;

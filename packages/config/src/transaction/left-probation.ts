@@ -218,11 +218,17 @@ async function restored(
   return undefined;
 }
 
-/** Of what was taken back: what it has left in its stores, when the document of `formerVersion` runs. */
-export type LeftBehind = Pick<Reverted, "version" | "formerVersion" | "leftStores" | "tried">;
+/** What a version has left in its stores, when the document of `formerVersion` runs. */
+export interface LeftBehind extends Pick<Reverted, "version" | "formerVersion" | "leftStores" | "tried"> {
+  /** Why it cannot run again, though its process ended before its stores were empty. Absent: it was taken back. */
+  readonly unusable?: string | undefined;
+}
 
-/** What was left behind with the stores of a version that was taken back, and how to get at it. */
-export function leftBehindBy({ version, formerVersion, leftStores = [] }: LeftBehind): string {
+/** What was left behind with the stores of a version, and how to get at it. */
+export function leftBehindBy({ version, formerVersion, leftStores = [], unusable }: LeftBehind): string {
   const stores = leftStores.map((role) => `stores.${role}`).join(" and ");
-  return `version ${version} was taken back when its process had ended, and has ${stores} at another place than what runs, version ${formerVersion}: what came in meanwhile is still there; commit version ${version} again (from_version: ${version}), let it be delivered, and go back then`;
+  const again = `commit version ${version} again (from_version: ${version})`;
+  if (unusable !== undefined)
+    return `a process ended before ${stores} of version ${version} were empty, and that version cannot run again (${unusable}): what waited is still there; mend that, ${again} or put its document back, let it be delivered, and go back then`;
+  return `version ${version} was taken back when its process had ended, and has ${stores} at another place than what runs, version ${formerVersion}: what came in meanwhile is still there; ${again}, let it be delivered, and go back then`;
 }

@@ -50,13 +50,14 @@ class Transactions implements ConfigTransactions {
   readonly #probations: Probations;
   readonly #documents: StoredDocuments;
   readonly #open: OpenTransaction;
-  readonly #aftermath = new Aftermath();
+  readonly #aftermath: Aftermath;
   readonly #instanceId: string;
   #underWay: Promise<unknown> | undefined;
 
   constructor(options: ConfigTransactionsOptions) {
     const logger = steadyLogger(options.logger);
     this.#options = { ...options, logger };
+    this.#aftermath = new Aftermath(options.leftBehind);
     this.#instanceId = options.instanceId ?? options.random.id();
     this.#texts = new DocumentTexts(options);
     this.#documents = new StoredDocuments(options);

@@ -20,12 +20,26 @@ import { type InTheWay, whyNotBeside } from "./why-not-now.ts";
  * (spec 4.9.5). Never rejects.
  */
 export async function writeAndApply(change: SoundChange, parts: CommitParts): Promise<CommitOutcome> {
+  let withdraw: (() => Promise<void>) | undefined;
+  const announce = async (): Promise<void> => {
+    withdraw = await parts.applier?.announce?.(change.config);
+  };
+  const outcome = await writing(change, announce, parts);
+  if (["conflict", "rolled_back"].includes(outcome.result.status))
+    await withdraw?.().catch(() => {
+      // What is remembered in vain does no harm: the next start finds that the same stores are stored.
+    });
+  return outcome;
+}
+
+async function writing(change: SoundChange, announce: () => Promise<void>, parts: CommitParts): Promise<CommitOutcome> {
   const { base, expected, document, text, entry, tell, trial } = change;
   const { store, history } = parts;
   const probation = trial && probationOf(change, trial, parts.clock.now());
   await history.begin(entry, base);
   let written: StoredConfig | undefined;
   try {
+    await announce();
     written = await bounded(parts.clock, (signal) =>
       probation === undefined
         ? store.write(document, expected, signal, text)
@@ -41,7 +55,7 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
     return outcomeOf({ status: "conflict", ...(await refusal(base, parts)) }, base);
   }
   try {
-    const runs = await applied({ ...change.config, configVersion: written.version }, parts);
+    const runs = await applied({ ...change.config, configVersion: written.version, stored: written }, parts);
     if (probation !== undefined) {
       if (runs) return onProbation(change, { stored: written }, probation, parts);
       // What waits to come into force is not to: the newest counts.

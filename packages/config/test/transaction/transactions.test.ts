@@ -30,6 +30,7 @@ class Applier implements ConfigApplier {
   }
 
   stranding = (): Promise<undefined> => Promise.resolve(undefined);
+  announce?: NonNullable<ConfigApplier["announce"]>;
   terminal = false;
   beyondRecovery = (): boolean => this.terminal;
 
@@ -307,6 +308,36 @@ describe("a commit (spec 4.9; contract §2)", () => {
     });
     expect(store.stored).toEqual(before);
     expect(transactions.notApplied()).toBeUndefined();
+  });
+
+  it("is announced before it is written, and that is withdrawn once it is stored no more, or was never", async () => {
+    const { store, applier, transactions, opened } = stage();
+    const seen: unknown[] = [];
+    applier.announce = async ({ bridge }) => {
+      seen.push(bridge.logLevel, store.stored?.version);
+      return async () => void seen.push("withdrawn", store.stored?.version);
+    };
+    await transactions.commit(await opened(DEBUG), "admin");
+    expect(seen.splice(0)).toEqual(["debug", 3]);
+    expect(applier.applied.at(-1)?.stored).toBe(store.stored);
+    applier.answer = () => Promise.reject(new Error("the port is taken"));
+    await transactions.commit(await opened({ bridge: { log_level: "warn" } }), "admin");
+    expect(seen.splice(0)).toEqual(["warn", 4, "withdrawn", 4]);
+    store.readOnly = true;
+    await transactions.commit(await opened({ bridge: { log_level: "warn" } }), "admin");
+    expect(seen.splice(0)).toEqual(["warn", 4, "withdrawn", 4]);
+  });
+
+  it("is not written when what it leaves cannot be remembered", async () => {
+    const { store, applier, transactions, opened } = stage();
+    applier.announce = () => Promise.reject(new Error("the disk is full"));
+    expect(await transactions.commit(await opened(DEBUG), "admin")).toMatchObject({
+      status: "committed_not_applied",
+      version: 3,
+      error: expect.stringContaining("the disk is full") as unknown,
+    });
+    expect(store.stored?.version).toBe(3);
+    expect(applier.applied).toEqual([]);
   });
 
   it("is rolled_back and says that nothing runs, when what is stored again cannot be run either", async () => {

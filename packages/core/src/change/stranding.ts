@@ -30,6 +30,18 @@ export function departures(from: BridgeConfig, to: BridgeConfig): Departures {
   return { deadLetters, record: (line) => isDrained(line) && !willBe(line) };
 }
 
+/** Whether a change could leave something behind that outlasts a process. */
+export function couldStrand(from: BridgeConfig, to: BridgeConfig): boolean {
+  const { outbox, dlq } = from.stores;
+  const stores = { ...from.stores, outbox: outlasting(outbox), dlq: outlasting(dlq) };
+  const { record, deadLetters } = departures({ ...from, stores }, to);
+  return record !== undefined || deadLetters;
+}
+
+function outlasting(store: StoreConfig | undefined): StoreConfig | undefined {
+  return store?.reach === "process" ? undefined : store;
+}
+
 /** The routes whose records nobody would deliver after the change; those that are on their way are waited for. */
 export function drainsLeft(from: BridgeConfig, to: BridgeConfig): ReadonlySet<string> {
   const { record } = departures(from, to);

@@ -3,7 +3,7 @@ import type { SupervisorOptions } from "../supervisor/create-supervisor.ts";
 import { Life } from "./life.ts";
 
 /** What a supervisor is given besides its configuration and what its definition says. */
-export type StartSeams = Omit<SupervisorOptions, "config" | "registry" | "hooks">;
+export type StartSeams = Omit<SupervisorOptions, "config" | "registry" | "hooks" | "departures">;
 
 /** Is told at once what ends the bridge that a call has begun or joined. */
 export type Bound = (end: (reason: unknown) => void) => void;

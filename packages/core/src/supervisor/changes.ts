@@ -65,6 +65,7 @@ export class Changes {
   async apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
     const standing = this.#standing;
     standing.state.refuseWhenTerminal();
+    await standing.departure.remember();
     for (const { veils } of [standing.config, config]) this.#veils.remember(veils);
     const stranding = await this.stranding(config, AbortSignal.any([signal, standing.root, this.#stops.signal]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
@@ -72,6 +73,7 @@ export class Changes {
     if (!this.#mayChange(config)) return "accepted";
     const { runtime } = standing;
     if (change.swaps && runtime !== undefined) return this.#swap(runtime, change, config, signal);
+    await standing.departure.holds(config);
     this.#carry(config);
     return "applied";
   }
@@ -97,7 +99,7 @@ export class Changes {
     config: BridgeConfig,
     signal: AbortSignal,
   ): Promise<"applied" | "accepted"> {
-    const { config: former, foundation, seams, state, root } = this.#standing;
+    const { config: former, foundation, seams, state, departure, root } = this.#standing;
     const kept = () => ({ parts: runtime.parts, keys: change.kept });
     const parts = await this.#prepared(config, kept(), signal);
     if (!this.#mayChange(config) || parts === undefined) {
@@ -106,7 +108,10 @@ export class Changes {
     }
     state.enter({ kind: "swapping" });
     const rebuild = () => changeSlices(seams.clock).run(foundation.build(former, kept()), root);
-    const outcome = await swap({ runtime, foundation, from: former, to: config, parts, rebuild, root }, signal);
+    const outcome = await swap(
+      { runtime, foundation, departure, from: former, to: config, parts, rebuild, root },
+      signal,
+    );
     switch (outcome.kind) {
       case "applied":
       case "ending":

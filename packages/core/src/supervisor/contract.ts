@@ -75,6 +75,8 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
    * `conflict` when the bridge is beyond recovery, by then or before, `stranding` when it would leave messages behind; the signal's reason when that made it give up
    */
   apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
+  /** Remembers what runs in {@link SupervisorOptions.departures}, when `config` could leave something behind. */
+  announce(config: BridgeConfig): Promise<() => Promise<void>>;
   readonly trial: Trial;
   /** Whether it is `terminal`. */
   beyondRecovery(): boolean;

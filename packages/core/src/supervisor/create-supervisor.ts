@@ -1,6 +1,7 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
 import {
   type Clock,
+  type ConfigDepartures,
   type Logger,
   type Random,
   silentLogger,
@@ -39,6 +40,11 @@ export interface SupervisorOptions {
   readonly tracer?: Tracer | undefined;
   /** Told what jobs of the DLQ do of their own accord, for a record of it; what it throws is logged. Default: nobody is. */
   readonly onJob?: ((event: JobEvent) => void) | undefined;
+  /**
+   * Keeps, over the end of the process, the document that messages came in under while another one is stored. Default: what a process
+   * leaves that ends amid such a change is left behind.
+   */
+  readonly departures?: ConfigDepartures | undefined;
   /** Functions that are told what happens. Default: none. */
   readonly hooks?: BridgeHooks | undefined;
 }

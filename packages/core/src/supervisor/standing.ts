@@ -1,6 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { Seams } from "@bridge/ports";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { DepartureNote } from "./departure-note.ts";
 import type { Foundation } from "./foundation.ts";
 import type { StateMachine } from "./state-machine.ts";
 
@@ -9,6 +10,7 @@ export interface Standing {
   readonly seams: Seams;
   readonly foundation: Foundation;
   readonly state: StateMachine;
+  readonly departure: DepartureNote;
   /** Aborted when the process is to end. */
   readonly root: AbortSignal;
   config: BridgeConfig;

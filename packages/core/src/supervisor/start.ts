@@ -36,15 +36,16 @@ function shuttingDown(cause?: Error): OperationError {
 }
 
 async function startRuntime(standing: Standing): Promise<void> {
-  const { seams, foundation, state, root, config } = standing;
+  const { seams, foundation, state, departure, root, config } = standing;
   const parts = await changeSlices(seams.clock).run(foundation.build(config), root);
   try {
     await foundation.open(config, root);
+    standing.carried = config;
+    await departure.holds(config);
   } catch (error) {
     discardParts(parts);
     throw error;
   }
-  standing.carried = config;
   foundation.starting(config, parts);
   // Known before it runs: what a failed start could not close again, the next start has to hear of.
   standing.runtime = new Runtime({

@@ -24,6 +24,7 @@ import { ChangeQueue } from "./change-queue.ts";
 import { Changes } from "./changes.ts";
 import type { InjectOptions, RedriveEntryRequest, Supervisor, SupervisorState } from "./contract.ts";
 import type { SupervisorOptions } from "./create-supervisor.ts";
+import { DepartureNote } from "./departure-note.ts";
 import { Foundation } from "./foundation.ts";
 import { Operations } from "./operations.ts";
 import type { Standing } from "./standing.ts";
@@ -75,7 +76,8 @@ export class RuntimeSupervisor implements Supervisor {
     });
     foundation.follow(config);
     const state = new StateMachine(seams.logger, (from, to) => foundation.hooks.state(from, to));
-    this.#standing = { seams, foundation, state, root, config, carried: undefined, runtime: undefined };
+    const departure = new DepartureNote(options.departures, seams, config);
+    this.#standing = { seams, foundation, state, departure, root, config, carried: undefined, runtime: undefined };
     this.#changes = new Changes({ standing: this.#standing, veils, stops: this.#stops, onConfig });
     this.#operations = new Operations({
       seams,
@@ -217,7 +219,14 @@ export class RuntimeSupervisor implements Supervisor {
   }
 
   async apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted"> {
-    return this.#queue.apply(givenConfig(config), givenSignal(signal) ?? never());
+    const [given, bound] = [givenConfig(config), givenSignal(signal) ?? never()];
+    // Now and not when it has its turn: of those that wait, the newest is what is stored.
+    this.#standing.departure.stores(given);
+    return this.#queue.apply(given, bound);
+  }
+
+  async announce(config: BridgeConfig): Promise<() => Promise<void>> {
+    return this.#standing.departure.announce(givenConfig(config));
   }
 
   beyondRecovery(): boolean {

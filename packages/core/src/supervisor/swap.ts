@@ -7,11 +7,13 @@ import { without } from "../runtime/part-sets.ts";
 import type { RuntimeParts } from "../runtime/runtime-parts.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { StopError } from "../runtime/stop-phases.ts";
+import type { DepartureNote } from "./departure-note.ts";
 import type { Foundation } from "./foundation.ts";
 
 export interface SwapOptions {
   readonly runtime: Runtime;
   readonly foundation: Foundation;
+  readonly departure: DepartureNote;
   readonly from: BridgeConfig;
   readonly to: BridgeConfig;
   /** The parts of `to`, built; those that stay as they are, are the runtime's own. */
@@ -47,7 +49,7 @@ export async function swap(options: SwapOptions, signal: AbortSignal): Promise<S
 
 /** `taken.parts`: whether the runtime has the new parts, and sees to their end. */
 async function swapping(options: SwapOptions, taken: { parts: boolean }, signal: AbortSignal): Promise<SwapOutcome> {
-  const { runtime, foundation, from, to, parts, rebuild, root } = options;
+  const { runtime, foundation, departure, from, to, parts, rebuild, root } = options;
   const start = async (config: BridgeConfig, next: RuntimeParts, opening: AbortSignal): Promise<void> => {
     opening.throwIfAborted();
     if (config === from) await foundation.reopen(config);
@@ -65,6 +67,7 @@ async function swapping(options: SwapOptions, taken: { parts: boolean }, signal:
     // What came in until its route had retired was not there when the change was looked at.
     const stranding = await foundation.stranding({ from, to, moving: false }, AbortSignal.any([signal, root]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
+    await departure.holds(to);
     await start(to, parts, AbortSignal.any([signal, root]));
     return { kind: "applied" };
   } catch (thrown) {
@@ -72,6 +75,7 @@ async function swapping(options: SwapOptions, taken: { parts: boolean }, signal:
     if (root.aborted) return { kind: "ending" };
     if (error instanceof StopError) return { kind: "terminal", cause: "wedged", error };
     try {
+      await departure.holdsAgain(from);
       await start(from, await rebuild(), root);
       return { kind: "undone", error };
     } catch (again) {

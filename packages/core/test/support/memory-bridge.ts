@@ -65,6 +65,7 @@ export interface MemoryBridgeOptions {
   readonly tracer?: Tracer;
   readonly hooks?: BridgeHooks;
   readonly onJob?: SupervisorOptions["onJob"];
+  readonly departures?: SupervisorOptions["departures"];
   /** Without routes and sessions. */
   readonly empty?: boolean;
   readonly config?: (config: BridgeConfig) => BridgeConfig;
@@ -131,6 +132,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     tracer: options.tracer,
     hooks: options.hooks,
     onJob: options.onJob,
+    departures: options.departures,
     ...(options.onConfig !== undefined && { onConfig: options.onConfig }),
   });
   return {

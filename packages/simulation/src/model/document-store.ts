@@ -3,6 +3,7 @@ import {
   BridgeError,
   type Clock,
   type ConfigChange,
+  type ConfigDepartures,
   type ConfigStaging,
   type ConfigStore,
   type StoredConfig,
@@ -103,10 +104,29 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     },
     ...(shared
       ? { staging: stagingOf(kept, real.staging, ask, sight, onEnd) }
-      : { probations: fileProbations({ kept, owner, ask, sight, onEnd }) }),
+      : { probations: fileProbations({ kept, owner, ask, sight, onEnd }), departures: fileDepartures(kept, ask) }),
     async [Symbol.asyncDispose]() {
       kept.letGoOfNote(owner);
     },
+  };
+}
+
+/** What lies beside a file while a change leaves stores, as the adapter for files has it. */
+function fileDepartures(kept: KeptDocument, ask: Ask): ConfigDepartures {
+  const { trace } = kept.options;
+  return {
+    remember: (former, signal) =>
+      ask(signal, async () => {
+        if (kept.leaving?.revision === former.revision) return;
+        kept.leaving = former;
+        trace.add(`document: version ${former.version} is remembered`);
+      }),
+    find: (signal) => ask(signal, async () => kept.leaving),
+    forget: (signal) =>
+      ask(signal, async () => {
+        if (kept.leaving !== undefined) trace.add(`document: version ${kept.leaving.version} is forgotten`);
+        kept.leaving = undefined;
+      }),
   };
 }
 

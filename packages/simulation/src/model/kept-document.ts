@@ -38,6 +38,8 @@ export class KeptDocument {
   note: ProbationNote | undefined;
   /** Whose that is, for as long as that process lives. */
   #noteHolder: Owner | undefined;
+  /** Beside a file: what messages came in under that may still wait where the document says nothing of. */
+  leaving: StoredConfig | undefined;
 
   constructor(options: KeptDocumentOptions) {
     this.options = options;

@@ -6,6 +6,7 @@ import {
   type SettledProbation,
   settleProbation,
 } from "@bridge/config";
+import { unfinishedDeparture } from "@bridge/core";
 import type { ConfigStore, StoredConfig } from "@bridge/ports";
 import { deadline, orAborted, Slices } from "@bridge/ports/internal";
 import { documentStore } from "../model/document-store.ts";
@@ -23,6 +24,7 @@ export class Configured {
   readonly transactions: ConfigTransactions;
   readonly follower: Follower;
   readonly store: ConfigStore;
+  readonly #resumes: boolean;
 
   /** In the order of a real start: what is on probation is settled before the document is read. `undefined`: it cannot be run. */
   static async start(world: World, instance: Instance): Promise<Configured | undefined> {
@@ -33,11 +35,20 @@ export class Configured {
     const { note } = world.document;
     const isOthers = world.document.isTriedBeside(instance.owner);
     if (settled === undefined && note !== undefined && !isOthers) world.auditor.documents.stays(note.probation.version);
-    instance.create(config);
-    return new Configured(world, instance, store, settled);
+    const former = await formerOf(store, instance, config, settled !== undefined);
+    instance.create(former ?? config, store.departures);
+    if (former !== undefined) await instance.supervisor.announce(config).catch(() => {});
+    return new Configured(world, instance, store, settled, former !== undefined);
   }
 
-  private constructor(world: World, instance: Instance, store: ConfigStore, settled: SettledProbation | undefined) {
+  private constructor(
+    world: World,
+    instance: Instance,
+    store: ConfigStore,
+    settled: SettledProbation | undefined,
+    resumes: boolean,
+  ) {
+    this.#resumes = resumes;
     const { registry, seams, supervisor, owner, name } = instance;
     const { clock } = seams;
     this.store = store;
@@ -48,6 +59,7 @@ export class Configured {
     };
     const applier = {
       apply,
+      announce: (config: BridgeConfig) => supervisor.announce(config),
       trial: supervisor.trial,
       beyondRecovery: () => supervisor.beyondRecovery(),
       plan: (config: BridgeConfig, signal: AbortSignal) => supervisor.plan(config, signal),
@@ -74,6 +86,12 @@ export class Configured {
     this.follower = new Follower({ store, registry, clock, apply, transactions });
   }
 
+  /** Its engine runs, or tries to. */
+  begin(): void {
+    this.follower.start();
+    if (this.#resumes) this.follower.reload();
+  }
+
   /** Why what is stored is not in force, as far as an operator of this instance is told. */
   get told(): string | undefined {
     return this.follower.error ?? this.transactions.notApplied()?.error;
@@ -96,7 +114,31 @@ async function configToStartWith(
     const stored = instead ?? (await orAborted(store.load(bound.signal), bound.signal));
     if (stored === undefined) return undefined;
     const checked = await checkDocument(stored.document, registry, NO_SOURCES, bound.signal, new Slices(clock));
-    return checked.ok ? checked.config : undefined;
+    return checked.ok ? { ...checked.config, stored } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the process before was leaving when it ended, unless a probation says what runs. */
+async function formerOf(
+  { departures }: ConfigStore,
+  { registry, clock }: Instance,
+  config: BridgeConfig,
+  settled: boolean,
+): Promise<BridgeConfig | undefined> {
+  using bound = deadline(clock, READ_MS, new Error("what is remembered could not be read"));
+  const { signal } = bound;
+  const check = async ({ document }: StoredConfig): Promise<BridgeConfig> => {
+    const checked = await checkDocument(document, registry, NO_SOURCES, signal, new Slices(clock));
+    if (!checked.ok) throw new Error("the former document is not valid");
+    return checked.config;
+  };
+  try {
+    const left = await orAborted(unfinishedDeparture(departures, config, check, signal), signal);
+    if (left !== undefined && "config" in left && !settled) return left.config;
+    if (left !== undefined) await departures?.forget(signal);
+    return undefined;
   } catch {
     return undefined;
   }

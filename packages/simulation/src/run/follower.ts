@@ -82,7 +82,7 @@ export class Follower {
     const { registry, clock } = this.#options;
     const { signal } = this.#over;
     const checked = await checkDocument(stored.document, registry, NO_SOURCES, signal, new Slices(clock));
-    if (checked.ok) await this.#apply(stored, checked.config);
+    if (checked.ok) await this.#apply(stored, { ...checked.config, stored });
     else this.error = "the document is not valid";
   }
 

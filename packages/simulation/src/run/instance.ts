@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type BridgeConfig, type BridgeDocument, parseConfig, type Registry } from "@bridge/config";
 import { createRecorder, createSupervisor, type Recorder, type Supervisor } from "@bridge/core";
-import type { LogFields, Logger, Seams } from "@bridge/ports";
+import type { ConfigDepartures, LogFields, Logger, Seams } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
 import { programHooks } from "../model/program-hooks.ts";
 import { OTHER_STORE } from "../plan/change.ts";
@@ -68,7 +68,7 @@ export class Instance {
   }
 
   /** Makes the engine, which does nothing yet. */
-  create(config: BridgeConfig): void {
+  create(config: BridgeConfig, departures?: ConfigDepartures): void {
     const { registry, owner, clock, name: instanceId } = this;
     const { hooks: habits, recorded } = this.#world.plan;
     const books = (this.hookBooks =
@@ -80,7 +80,7 @@ export class Instance {
       ));
     const dice = this.#world.dice.fork(`hooks of ${instanceId}`);
     const hooks = habits && books && programHooks({ owner, time: this.#time, dice, habits, books });
-    const supervisor = createSupervisor({ ...this.seams, config, registry, instanceId, hooks });
+    const supervisor = createSupervisor({ ...this.seams, config, registry, instanceId, departures, hooks });
     this.#supervisor = supervisor;
     if (recorded === true) this.recorder = createRecorder({ supervisor, clock });
   }

@@ -90,7 +90,7 @@ export class Instances {
     if (configured !== undefined) {
       instance.configured = configured;
       this.#run(place, instance);
-      configured.follower.start();
+      configured.begin();
       return;
     }
     trace.add(`${instance.name} cannot start without a document`);

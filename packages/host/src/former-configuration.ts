@@ -1,0 +1,79 @@
+import { type BridgeConfig, type LeftBehind, leftByDeparture, type Registry } from "@bridge/config";
+import { unfinishedDeparture, type UnfinishedDeparture } from "@bridge/core";
+import type { ConfigStore, Seams, StoredConfig } from "@bridge/ports";
+import { patientDeadline } from "@bridge/ports/internal";
+import type { ConfigSource } from "./config-source.ts";
+import { messageOf } from "./message-of.ts";
+
+const TIMEOUT_MS = 30_000;
+
+interface Start {
+  readonly source: ConfigSource;
+  readonly registry: Registry;
+  /** What is stored. */
+  readonly stored: BridgeConfig;
+  /** Whether a probation was found: then it is settled what runs. */
+  readonly settled: boolean;
+}
+
+/**
+ * What the process before was leaving when it ended: to be run first, until nothing waits there. Rejects only with the signal's reason;
+ * what cannot be read is logged.
+ */
+export async function formerConfiguration(
+  { source, registry, stored, settled }: Start,
+  { clock, logger }: Seams,
+  signal: AbortSignal,
+): Promise<UnfinishedDeparture | undefined> {
+  using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the former configuration could not be read in 30 s"));
+  const either = AbortSignal.any([signal, bound.signal]);
+  const check = async (former: StoredConfig): Promise<BridgeConfig> => {
+    const checked = await source.origin.check(former, registry, either);
+    if (!checked.ok) throw new Error(checked.problems[0]);
+    return checked.config;
+  };
+  try {
+    const left = await unfinishedDeparture(source.store.departures, stored, check, either);
+    return left !== undefined && settled ? { former: left.former, why: "it was on probation" } : left;
+  } catch (error) {
+    signal.throwIfAborted();
+    logger.error("whether the process before was leaving stores that are not empty is not known: what is stored runs", {
+      error: messageOf(error),
+    });
+    return undefined;
+  }
+}
+
+/** A former configuration that is not run, though messages may wait in its stores. */
+export interface LeftFormer {
+  /** `undefined` when what is stored has the same stores. */
+  readonly leftBehind: LeftBehind | undefined;
+  /** What is stored runs: the former document is kept among others, and nobody will try it again. Never rejects. */
+  readonly running: () => Promise<void>;
+}
+
+/** Tells that it is not run, and why. */
+export function leaveFormer(
+  { former, why }: { readonly former: StoredConfig; readonly why: string },
+  stored: BridgeConfig,
+  store: ConfigStore,
+  { clock, logger }: Seams,
+): LeftFormer {
+  const leftBehind = leftByDeparture(former, stored.stored, why);
+  if (leftBehind !== undefined)
+    logger.error("messages may be left behind: the former configuration cannot run again", {
+      config_version: former.version,
+      left_stores: leftBehind.leftStores?.join(", "),
+      error: why,
+    });
+  const running = async (): Promise<void> => {
+    using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the store of the configuration did not answer"));
+    try {
+      if (leftBehind !== undefined) await store.versions?.keepReverted(former, bound.signal);
+      await store.departures?.forget(bound.signal);
+    } catch (error) {
+      logger.warn("the next start tries the former configuration again", { error: messageOf(error) });
+    }
+  };
+  return { leftBehind, running };
+}
