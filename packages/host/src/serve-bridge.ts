@@ -63,7 +63,7 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
           return await serve(config, { next: stored });
         } catch (error) {
           if (error === ending.reason) throw error;
-          left = { former, why: messageOf(error) };
+          left = { former, why: veils.over(messageOf(error)) };
         }
       }
       return await serve(stored, { left: left && leaveFormer(left, stored, parts.origin.store, seams) });
