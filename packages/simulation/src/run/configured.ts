@@ -3,12 +3,14 @@ import {
   checkDocument,
   type ConfigTransactions,
   createConfigTransactions,
-  type SettledProbation,
+  type ConfigTransactionsOptions,
+  leftByDeparture,
   settleProbation,
 } from "@bridge/config";
-import { unfinishedDeparture } from "@bridge/core";
+import { unfinishedDeparture, type UnfinishedDeparture } from "@bridge/core";
 import type { ConfigStore, StoredConfig } from "@bridge/ports";
 import { deadline, orAborted, Slices } from "@bridge/ports/internal";
+import { NEVER } from "../model/dlq-parts.ts";
 import { documentStore } from "../model/document-store.ts";
 import { Follower, NO_SOURCES } from "./follower.ts";
 import type { Instance } from "./instance.ts";
@@ -35,18 +37,19 @@ export class Configured {
     const { note } = world.document;
     const isOthers = world.document.isTriedBeside(instance.owner);
     if (settled === undefined && note !== undefined && !isOthers) world.auditor.documents.stays(note.probation.version);
-    const former = await formerOf(store, instance, config, settled !== undefined);
-    instance.create(former ?? config, store.departures);
-    if (former !== undefined) await instance.supervisor.announce(config).catch(() => {});
-    return new Configured(world, instance, store, settled, former !== undefined);
+    const left = await leftBefore(store, instance, config);
+    const resumes = left !== undefined && "config" in left && settled === undefined;
+    instance.create(resumes ? left.config : config, store.departures);
+    if (resumes) await instance.supervisor.announce(config).catch(() => {});
+    const leftBehind = left && !resumes ? await leave(left.former, config, store) : undefined;
+    return new Configured(world, instance, store, { settled, leftBehind, resumes });
   }
 
   private constructor(
     world: World,
     instance: Instance,
     store: ConfigStore,
-    settled: SettledProbation | undefined,
-    resumes: boolean,
+    { settled, leftBehind, resumes }: Pick<ConfigTransactionsOptions, "settled" | "leftBehind"> & { resumes: boolean },
   ) {
     this.#resumes = resumes;
     const { registry, seams, supervisor, owner, name } = instance;
@@ -77,6 +80,7 @@ export class Configured {
       applier,
       instanceId,
       settled,
+      leftBehind,
       onNotInForce,
     });
     const { transactions } = this;
@@ -120,13 +124,12 @@ async function configToStartWith(
   }
 }
 
-/** What the process before was leaving when it ended, unless a probation says what runs. */
-async function formerOf(
+/** What the process before was leaving when it ended. */
+async function leftBefore(
   { departures }: ConfigStore,
   { registry, clock }: Instance,
   config: BridgeConfig,
-  settled: boolean,
-): Promise<BridgeConfig | undefined> {
+): Promise<UnfinishedDeparture | undefined> {
   using bound = deadline(clock, READ_MS, new Error("what is remembered could not be read"));
   const { signal } = bound;
   const check = async ({ document }: StoredConfig): Promise<BridgeConfig> => {
@@ -134,12 +137,15 @@ async function formerOf(
     if (!checked.ok) throw new Error("the former document is not valid");
     return checked.config;
   };
-  try {
-    const left = await orAborted(unfinishedDeparture(departures, config, check, signal), signal);
-    if (left !== undefined && "config" in left && !settled) return left.config;
-    if (left !== undefined) await departures?.forget(signal);
-    return undefined;
-  } catch {
-    return undefined;
-  }
+  return await orAborted(unfinishedDeparture(departures, config, check, signal), signal).catch(() => undefined);
+}
+
+/** A probation has found what is to run: what else was left is told. */
+async function leave(
+  former: StoredConfig,
+  { stored }: BridgeConfig,
+  { versions, departures }: ConfigStore,
+): Promise<string | undefined> {
+  await Promise.all([versions?.keepReverted(former, NEVER), departures?.forget(NEVER)]).catch(() => {});
+  return leftByDeparture(former, stored?.document ?? {}, "it was on probation");
 }
