@@ -65,8 +65,8 @@ export class Changes {
   async apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
     const standing = this.#standing;
     standing.state.refuseWhenTerminal();
-    await standing.departure.remember();
     for (const { veils } of [standing.config, config]) this.#veils.remember(veils);
+    await standing.departure.remember();
     const stranding = await this.stranding(config, AbortSignal.any([signal, standing.root, this.#stops.signal]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
     const change = await this.#compared(config, signal);

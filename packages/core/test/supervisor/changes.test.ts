@@ -2,6 +2,7 @@ import { type OutboxBacklog, type OutboxStore, type TransportPlugin, silentLogge
 import { openMemoryOutbox } from "@bridge/memory";
 import type { BridgeConfig, Stranding } from "@bridge/config";
 import { describe, expect, test } from "vitest";
+import { DepartureNote } from "../../src/supervisor/departure-note.ts";
 import { Changes } from "../../src/supervisor/changes.ts";
 import type { Standing } from "../../src/supervisor/standing.ts";
 import { StateMachine } from "../../src/supervisor/state-machine.ts";
@@ -21,8 +22,10 @@ function changing(stranding: (state: StateMachine) => Stranding | undefined, for
   state.enter({ kind: "starting" });
   state.enter({ kind: "running" });
   let asked = 0;
+  const seams = { clock: new FakeClock(), logger: silentLogger };
   const standing = {
-    seams: { clock: new FakeClock() },
+    seams,
+    departure: new DepartureNote(undefined, seams, former),
     state,
     root: new AbortController().signal,
     config: former,

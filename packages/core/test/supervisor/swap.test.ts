@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Stranding } from "@bridge/config";
+import { silentLogger } from "@bridge/ports";
 import { NO_PARTS } from "../../src/runtime/runtime-parts.ts";
 import { StopError } from "../../src/runtime/stop-phases.ts";
+import { DepartureNote } from "../../src/supervisor/departure-note.ts";
 import { swap, type SwapOptions } from "../../src/supervisor/swap.ts";
-import { turn } from "../support/fake-clock.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
 
 const { config: from } = memoryBridge();
@@ -40,6 +42,7 @@ function swapping(course: Course = {}, signal = bound()) {
       reopen: async (config: typeof to) => void steps.push(`reopen ${of(config)}`),
       starting: () => {},
     },
+    departure: new DepartureNote(undefined, { clock: new FakeClock(), logger: silentLogger }, from),
     from,
     to,
     parts: NO_PARTS,
