@@ -4,6 +4,7 @@ import {
   type ConfigTransactions,
   createConfigTransactions,
   type ConfigTransactionsOptions,
+  type LeftBehind,
   leftByDeparture,
   settleProbation,
 } from "@bridge/config";
@@ -145,7 +146,7 @@ async function leave(
   former: StoredConfig,
   { stored }: BridgeConfig,
   { versions, departures }: ConfigStore,
-): Promise<string | undefined> {
+): Promise<LeftBehind | undefined> {
   await Promise.all([versions?.keepReverted(former, NEVER), departures?.forget(NEVER)]).catch(() => {});
-  return leftByDeparture(former, stored?.document ?? {}, "it was on probation");
+  return leftByDeparture(former, stored, "it was on probation");
 }
