@@ -19,8 +19,8 @@ export class DepartureNote {
   #held: BridgeConfig;
   /** What the next start would run. */
   #stored: BridgeConfig;
-  /** The revision that this process has remembered; `unknown` after a failure. */
-  #noted: { readonly revision: string } | "unknown" | undefined;
+  /** Something is remembered, or may be. */
+  #isNoted = false;
   /** Why that could not be done, as the log says. */
   #told: string | undefined;
 
@@ -89,9 +89,9 @@ export class DepartureNote {
       const departures = this.#departures;
       if (departures === undefined) return;
       const due = couldStrand(this.#held, this.#stored) ? this.#held.stored : undefined;
-      const isDone = this.#noted !== "unknown" && due?.revision === this.#noted?.revision;
-      if (isDone || (due === undefined && !forgets)) return;
-      this.#noted = "unknown";
+      if (due === undefined && !(forgets && this.#isNoted)) return;
+      // Also what is remembered already: another process that starts on the same document may have taken it away.
+      this.#isNoted = true;
       const { clock } = this.#seams;
       using bound = deadline(
         clock,
@@ -100,7 +100,7 @@ export class DepartureNote {
       );
       const { signal } = bound;
       await orAborted(due === undefined ? departures.forget(signal) : departures.remember(due, signal), signal);
-      this.#noted = due && { revision: due.revision };
+      this.#isNoted = due !== undefined;
     });
   }
 }

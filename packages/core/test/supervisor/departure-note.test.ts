@@ -22,11 +22,16 @@ function stage() {
   const events: string[] = [];
   const faults: { open?: Error; forget?: Error } = {};
   const note = (event: string): void => void events.push(event);
+  const kept: { version?: number | undefined } = {};
   const departures = {
-    remember: async ({ version }: StoredConfig) => note(`remember ${version}`),
-    forget: async () => {
+    async remember({ version }: StoredConfig) {
+      if (kept.version !== version) note(`remember ${version}`);
+      kept.version = version;
+    },
+    async forget() {
       if (faults.forget !== undefined) throw faults.forget;
       note("forget");
+      kept.version = undefined;
     },
     find: async () => undefined,
   };
@@ -43,7 +48,7 @@ function stage() {
     departures,
   });
   const { supervisor, config, clock, hub } = bridge;
-  return { supervisor, config, clock, hub, events, faults };
+  return { supervisor, config, clock, hub, events, faults, kept };
 }
 
 async function whileTimePasses<T>({ clock }: ReturnType<typeof stage>, work: Promise<T>): Promise<T> {
@@ -120,6 +125,17 @@ describe("spec 4.9.5: what a change leaves is remembered", () => {
     expect(events).toEqual(["remember 1"]);
     await supervisor.start(bound());
     expect(events).toEqual(["remember 1", "open", "forget"]);
+    await supervisor.shutdown();
+  });
+
+  test("again when another process has taken it away before the change is made", async () => {
+    const { supervisor, config, events, kept } = stage();
+    await supervisor.start(bound());
+    events.length = 0;
+    await supervisor.announce(at("there", 2)(config));
+    kept.version = undefined;
+    await supervisor.apply(at("there", 2)(config), bound());
+    expect(events).toEqual(["remember 1", "remember 1", "forget", "open"]);
     await supervisor.shutdown();
   });
 
