@@ -45,7 +45,11 @@ function usable(lockPath: string, path: string): void {
   try {
     create(lockPath);
     if (!statSync(lockPath).isFile())
-      throw new Error(`${lockPath} is no file, and the lock of ${path} cannot be taken: move it away`);
+      throw new BridgeError(
+        "UNAVAILABLE",
+        `${lockPath} is no file, and the lock of ${path} cannot be taken: move it away`,
+        { charged: false },
+      );
     // SQLite does not say that it may not.
     accessSync(lockPath, constants.R_OK | constants.W_OK);
   } catch (error) {

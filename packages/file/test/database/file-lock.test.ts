@@ -72,6 +72,9 @@ describe("the lock of a file", () => {
     expect(() => tryLockFile(scratch.path)).toThrow(expect.objectContaining({ fault: "damaged" }) as Error);
     using other = scratchFolder();
     mkdirSync(`${other.path}-lock`);
-    expect(() => lockFile(other.path)).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }) as Error);
+    const named = expect.stringContaining(`${other.path}-lock is no file`) as string;
+    expect(() => lockFile(other.path)).toThrow(
+      expect.objectContaining({ code: "UNAVAILABLE", message: named }) as Error,
+    );
   });
 });
