@@ -5,17 +5,9 @@ import { DueLooks } from "../../src/route/due-looks.ts";
 import { ProgressWatch } from "../../src/route/progress-watch.ts";
 import { FakeClock, turn } from "../support/fake-clock.ts";
 import { ImpatientClock } from "../support/impatient-clock.ts";
+import { idleLane } from "./idle-lane.ts";
 
-const LANE = {
-  name: "lane",
-  work: 0,
-  ended: 0,
-  delivered: 0,
-  refused: 0,
-  unanswered: 0,
-  failure: undefined,
-  limited: false,
-};
+const LANE = idleLane("lane");
 
 /** A clock whose timers fire when they are told to, all in one turn. */
 class LateClock extends ImpatientClock {

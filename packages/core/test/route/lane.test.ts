@@ -1,25 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Lane, type LaneSource } from "../../src/route/lane.ts";
+import { Lane } from "../../src/route/lane.ts";
+import { type Counters, idleLane } from "./idle-lane.ts";
 
 /** Monotonic milliseconds at which the lane is made. */
 const BEGAN = 1_000_000;
 
-type Counters = { -readonly [Key in keyof LaneSource]: LaneSource[Key] };
-
 /** A lane whose counters a test sets; `after` looks at it when so much time has passed since it was made. */
 function stage(changes: Partial<Counters> = {}) {
-  const source: Counters = {
-    name: "binding out",
-    work: 0,
-    ended: 0,
-    delivered: 0,
-    refused: 0,
-    unanswered: 0,
-    failure: undefined,
-    limited: false,
-    ...changes,
-  };
+  const source: Counters = { ...idleLane("binding out"), ...changes };
   const lane = new Lane(source, BEGAN);
   const after = (ms: number, next: Partial<Counters> = {}) => {
     Object.assign(source, next);

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Lane, type LaneSource } from "../../src/route/lane.ts";
+import { Lane } from "../../src/route/lane.ts";
 import { judge, type Judgement } from "../../src/view/progress.ts";
-
-type Counters = { -readonly [Key in keyof LaneSource]: LaneSource[Key] };
+import { idleLane } from "./idle-lane.ts";
 
 interface Step {
   readonly ms: number;
@@ -33,16 +32,7 @@ const sendTimeout = fc.constantFrom(500, 1_000, 5_000, 10_000, 30_000);
 
 /** How a route with one binding is told to get on after each step. */
 function follow(steps: readonly Step[], sendTimeoutMs: number): readonly Judgement[] {
-  const source: Counters = {
-    name: "binding out",
-    work: 0,
-    ended: 0,
-    delivered: 0,
-    refused: 0,
-    unanswered: 0,
-    failure: undefined,
-    limited: false,
-  };
+  const source = idleLane("binding out");
   const lanes = { wayIn: new Lane({ ...source }, 0), out: new Lane(source, 0) };
   let now = 0;
   return steps.map(({ ms, work, delivered, refused, unanswered, failedLast }) => {
