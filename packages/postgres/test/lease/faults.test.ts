@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { tcpProxy, type TcpProxy } from "@bridge/conformance";
 import { type LeaseRecord, type LeaseStore, systemClock } from "@bridge/ports";
+import { PATIENCE } from "@bridge/tooling/patience";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { makeTables, openLeases } from "./support/leases.ts";
 
 const { signal } = new AbortController();
@@ -109,13 +110,14 @@ describe.skipIf(noPostgres)("a lease", () => {
 
   test("tells of a server that is away, and when it is back", async () => {
     await store.read("health", signal);
-    expect(store.health?.()).toEqual({ setAside: [] });
+    await vi.waitFor(() => expect(store.health?.()).toEqual({ setAside: [] }), PATIENCE);
     proxy.cut();
     proxy.refuse();
     await assert.rejects(store.read("health", AbortSignal.timeout(300)));
-    expect(store.health?.().fault).toContain("nothing listens there");
+    await vi.waitFor(() => expect(store.health?.().fault).toContain("nothing listens there"), PATIENCE);
     await proxy.restore();
     await store.read("health", signal);
-    expect(store.health?.()).toEqual({ setAside: [] });
+    // A look that met the refusal is told until the next one.
+    await vi.waitFor(() => expect(store.health?.()).toEqual({ setAside: [] }), PATIENCE);
   });
 });
