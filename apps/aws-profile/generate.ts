@@ -12,7 +12,7 @@ import { awsPlugins } from "./src/compose.ts";
 
 const INTRODUCTION = `# Reference of the AWS profile
 
-What these mean together stands in [aws.md](aws.md); types and all other keys of the configuration in
+[aws.md](aws.md) says how these work together. Types and all other keys of the configuration are in
 [configuration.md](configuration.md).
 
 ## Bootstrap document

@@ -44,7 +44,7 @@ async function reverted(stage: Stage, confirmBy: string): Promise<Version["rever
   return found;
 }
 
-describe("a change whose guard is hurt comes back by itself", { timeout: 180_000 }, () => {
+describe("a change whose guard is breached comes back by itself", { timeout: 180_000 }, () => {
   test("operators 7: to a target that rejects a tenth, within its window; no message is lost, the document is the same to the byte", async () => {
     await using shop = await Target.open("accepts");
     await using faulty = await Target.open("rejects a tenth");

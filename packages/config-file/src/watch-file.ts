@@ -6,7 +6,7 @@ import { PathNotices } from "./path-notices.ts";
 export interface WatchSettings {
   /** `poll`: only by looking; `notify`: also when the operating system tells of something. */
   readonly mode: "notify" | "poll";
-  /** How often to look, in either mode. */
+  /** How often the bridge looks, in either mode. */
   readonly pollIntervalMs: number;
   /** How long a change must have settled before it is told. */
   readonly debounceMs: number;

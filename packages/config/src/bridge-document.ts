@@ -10,44 +10,44 @@ export interface BridgeDocument {
   readonly bridge: {
     /** Names the bridge. */
     readonly id: string;
-    /** Names this instance of it. Default: the id and something random. */
+    /** Names this instance of the bridge. Default: the id and 8 random characters. */
     readonly instance_id?: string | undefined;
     /** Whether several instances share the work. In clustered mode every store must be one that instances share. Default: standalone. */
     readonly deployment_mode?: "standalone" | "clustered" | undefined;
-    /** The least level that is logged. Default: info. */
+    /** The lowest level that is logged. Default: info. */
     readonly log_level?: "debug" | "info" | "warn" | "error" | undefined;
-    /** The grace period of a shutdown as a whole. Default: 30s. */
+    /** The grace period of the whole shutdown. Default: 30s. */
     readonly shutdown_timeout?: string | undefined;
     /** The most time that a runtime is given to finish its work when it is stopped. Default: 30s. */
     readonly drain_timeout?: string | undefined;
     /** What each record of an outbox batch adds to the time that the batch is given to drain. Default: 3s. */
     readonly per_record_drain_timeout?: string | undefined;
-    /** The most that records can add to a batch's time. Default: 10s. */
+    /** The most time that the records can add for a batch. Default: 10s. */
     readonly max_drain_timeout?: string | undefined;
-    /** How long a shutdown waits for messages in flight before it cancels them. It ends 5s before drain_timeout does, or after half of that when it is short. Default: 25s. */
+    /** How long a shutdown waits for messages in flight before it cancels them. The wait ends 5s before drain_timeout, or after half of it when drain_timeout is short. Default: 25s. */
     readonly quiesce_timeout?: string | undefined;
     /** How long the liveness probe answers `terminal` before a bridge that is beyond recovery ends its process. Default: 5s. */
     readonly terminal_linger?: string | undefined;
-    /** How long an instance that holds an exclusive session may be silent before another takes over. It renews its lease every quarter of that. Default: 20s. */
+    /** How long an instance that holds an exclusive session may be silent before another takes over. It renews its lease at every quarter of this time. Default: 20s. */
     readonly lease_ttl?: string | undefined;
-    /** How often an instance that waits for an exclusive session looks whether it is free. Default: 2s. */
+    /** How often an instance that waits for an exclusive session checks whether the session is free. Default: 2s. */
     readonly lease_poll_interval?: string | undefined;
-    /** How many ends of legs the process remembers, to tell where a message went: 21 bytes each. 0 switches it off. Default: 100000. */
+    /** How many finished legs the process remembers, so that it can say where a message went: 21 bytes each. 0 switches this off. Default: 100000. */
     readonly recent_legs?: number | undefined;
   };
-  /** What changes over the admin API may do. Not changed by them. */
+  /** What changes over the admin API may do. They cannot change this block. */
   readonly config?: {
     /** What changes may refer to. */
     readonly references?: {
-      /** References that a change over the admin API may bring, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands for anything without a `/`, `**` for anything. Those that the document has stay where they are without it. */
+      /** References that a change over the admin API may add, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands for anything without a `/`, `**` for anything. References that the document already has may stay where they are without it. */
       readonly allow?: readonly string[] | undefined;
     } | undefined;
   } | undefined;
   /** How changes of this document are noticed. */
   readonly config_watch?: {
-    /** How a change of this document is noticed: told by the operating system, or by looking now and then. Default: notify. */
+    /** How a change of this document is noticed. `notify`: the operating system reports it. `poll`: the bridge looks now and then. Default: notify. */
     readonly mode?: "notify" | "poll" | undefined;
-    /** How often to look, in either mode. Default: 30s. */
+    /** How often the bridge looks, in either mode. Default: 30s. */
     readonly poll_interval?: string | undefined;
     /** How long a change must have settled before it is read. Default: 100ms. */
     readonly debounce?: string | undefined;
@@ -62,15 +62,15 @@ export interface BridgeDocument {
     readonly admin_api_key?: string | undefined;
     /** The key of the monitor server, at least 16 characters. Empty: taken from BRIDGE_MONITOR_API_KEY. The admin key opens it too. */
     readonly monitor_api_key?: string | undefined;
-    /** Keys with names of their own that open a part of both servers. A change of this list applies at once. */
+    /** Named keys that open a part of both servers. A change of this list applies at once. */
     readonly api_keys?: readonly {
-      /** Names the key: audit events call whoever shows it by this name. `admin` and `monitor` are taken. */
+      /** Names the key; audit events name its caller by this. `admin` and `monitor` are reserved. */
       readonly id: string;
       /** What callers send, at least 16 characters. */
       readonly key: string;
-      /** What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions. */
+      /** What the key opens. `viewer` reads, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions. */
       readonly role?: "viewer" | "operator" | "admin" | undefined;
-      /** What the key opens, one by one, in place of a role. */
+      /** What the key opens, as single permissions instead of a role. */
       readonly permissions?: readonly ("read" | "payload.read" | "payload.raw" | "dlq.redrive" | "dlq.delete" | "dlq.purge" | "dlq.annotate" | "dlq.edit" | "message.inject" | "route.pause" | "outbox.move" | "bridge.control" | "damage.acknowledge" | "config.write")[] | undefined;
     }[] | undefined;
     /** The origins whose web pages may call the servers, separated by commas. `*` is not allowed. */
@@ -79,13 +79,13 @@ export interface BridgeDocument {
     readonly session_idle?: string | undefined;
     /** How long a browser stays signed in at most, from 1m to 30d. Default: 12h. */
     readonly session_max?: string | undefined;
-    /** Whether the header X-Forwarded-Proto says that a browser speaks TLS. For a proxy in front that ends TLS and sets it. Default: false. */
+    /** Whether the header X-Forwarded-Proto says that a browser uses TLS. For a proxy in front that terminates TLS and sets the header. Default: false. */
     readonly trust_forwarded_proto?: boolean | undefined;
-    /** What of dead letters is hidden from callers with `payload.read` and without `payload.raw`. Without this block: the headers below. */
+    /** What is hidden in dead letters from callers with `payload.read` but without `payload.raw`. Without this block: the headers below. */
     readonly redact?: {
-      /** Headers of messages whose values are hidden. Names compare without case. Default: ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"]. */
+      /** Headers of messages whose values are hidden. Names are not case-sensitive. Default: ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"]. */
       readonly headers?: readonly string[] | undefined;
-      /** Fields of JSON payloads whose values are hidden, at any depth, but not within JSON that is the text of a value. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only. */
+      /** Fields of JSON payloads whose values are hidden, at any depth, but not inside a string that itself holds JSON. If there are any, a payload that is not JSON, has more than 64 levels or is larger than 1 MiB is shown as its size and digest only. */
       readonly fields?: readonly string[] | undefined;
     } | undefined;
     /** The certificate chain of both servers, a PEM file. Needs tls_key_file. */
@@ -101,11 +101,11 @@ export interface BridgeDocument {
     readonly file?: {
       /** The file that events are appended to, one line of JSON each, chained by hashes. A relative path starts at the working directory; the folder is made if missing. */
       readonly path: string;
-      /** The size, in bytes, at which a new file is begun. The full one gets the number of its last record as a suffix. Default: 67108864. */
+      /** The size, in bytes, at which a new file is started. The full one gets the number of its last record as a suffix. Default: 67108864. */
       readonly max_bytes?: number | undefined;
       /** How many full files are kept beside the current one; older ones are deleted. Default: 10. */
       readonly keep?: number | undefined;
-      /** A key of at least 32 characters, with which the hashes become HMACs: who has not got it cannot forge the file. Empty: plain SHA-256. */
+      /** A key of at least 32 characters that makes the hashes HMACs: nobody can forge the file without it. Empty: plain SHA-256. */
       readonly hmac_key?: string | undefined;
     } | undefined;
   } | undefined;
@@ -119,55 +119,55 @@ export interface BridgeDocument {
       readonly headers?: { readonly [name: string]: string } | undefined;
       /** How long an export may take, with its retries. Default: OTEL_EXPORTER_OTLP_TIMEOUT, else 10s. */
       readonly timeout?: string | undefined;
-      /** Default: OTEL_EXPORTER_OTLP_COMPRESSION, else `none`. */
+      /** How exports are compressed. Default: OTEL_EXPORTER_OTLP_COMPRESSION, else `none`. */
       readonly compression?: "gzip" | "none" | undefined;
       /** Certificates that the collector is checked against, a PEM file. Default: OTEL_EXPORTER_OTLP_CERTIFICATE, else those of the platform. */
       readonly ca_file?: string | undefined;
       /** `service.name`. Default: OTEL_SERVICE_NAME, else the bridge's id. */
       readonly service_name?: string | undefined;
-      /** What else is said of this process, such as `deployment.environment.name`; wins over OTEL_RESOURCE_ATTRIBUTES. */
+      /** Further attributes of this process, such as `deployment.environment.name`. They win over OTEL_RESOURCE_ATTRIBUTES. */
       readonly resource_attributes?: { readonly [name: string]: string } | undefined;
       /** Metrics. */
       readonly metrics?: {
         /** Whether metrics are exported. Default: true. */
         readonly enabled?: boolean | undefined;
-        /** How often. Default: OTEL_METRIC_EXPORT_INTERVAL, else 60s. */
+        /** How often metrics are exported. Default: OTEL_METRIC_EXPORT_INTERVAL, else 60s. */
         readonly interval?: string | undefined;
-        /** Whether counters and histograms are told since the start or since the last time. Default: OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, else `cumulative`. */
+        /** Whether counters and histograms count from the start of the process or from the last export. Default: OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, else `cumulative`. */
         readonly temporality?: "cumulative" | "delta" | undefined;
       } | undefined;
       /** Traces. */
       readonly traces?: {
         /** Whether deliveries are traced. Default: true. */
         readonly enabled?: boolean | undefined;
-        /** The part of the messages without a trace context that begin a trace, 0 to 1; of the others, what is sampled at the source is. Default: OTEL_TRACES_SAMPLER, else 1. */
+        /** The share, 0 to 1, of the messages without a trace context that begin a trace. Messages with one are traced if their source sampled them. Default: OTEL_TRACES_SAMPLER, else 1. */
         readonly sample_ratio?: number | undefined;
-        /** How many spans wait for the collector at most; what is beyond is dropped and counted. Default: OTEL_BSP_MAX_QUEUE_SIZE, else 2048. */
+        /** The most spans that wait for the collector. Further spans are dropped and counted. Default: OTEL_BSP_MAX_QUEUE_SIZE, else 2048. */
         readonly max_queue?: number | undefined;
       } | undefined;
     } | undefined;
   } | undefined;
-  /** The stores, one a role. */
+  /** The stores, one for each role. */
   readonly stores?: {
     /** Keeps dead letters. Needed by every route whose policy says `dlq`. */
     readonly dlq?: {
-      /** The kind of store. Left out only beside `abandon_backlog`: there is none. */
+      /** The kind of store. May be left out only beside `abandon_backlog`: then there is no store. */
       readonly type?: string | undefined;
       /** The options of this kind of store. */
       readonly options?: { readonly [name: string]: unknown } | undefined;
-      /** Lets the change that brings it leave messages behind where nobody delivers or sees them. Counts once: a later change needs it taken out and brought again. Default: false. */
+      /** Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later change, take it out and add it again. Default: false. */
       readonly abandon_backlog?: boolean | undefined;
     } | undefined;
     /** Keeps accepted messages until they are sent. Needed by `shared_outbox` routes. */
     readonly outbox?: {
-      /** The kind of store. Left out only beside `abandon_backlog`: there is none. */
+      /** The kind of store. May be left out only beside `abandon_backlog`: then there is no store. */
       readonly type?: string | undefined;
       /** The options of this kind of store. */
       readonly options?: { readonly [name: string]: unknown } | undefined;
-      /** Lets the change that brings it leave messages behind where nobody delivers or sees them. Counts once: a later change needs it taken out and brought again. Default: false. */
+      /** Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later change, take it out and add it again. Default: false. */
       readonly abandon_backlog?: boolean | undefined;
     } | undefined;
-    /** Decides which instance holds an exclusive session. Needed by those. */
+    /** Decides which instance holds an exclusive session. Needed when there is such a session. */
     readonly lease?: {
       /** The kind of store. */
       readonly type: string;
@@ -212,7 +212,7 @@ export interface BridgeDocument {
     readonly transport?: string | undefined;
     /** The session that messages go over, if the transport has sessions. */
     readonly session_id?: string | undefined;
-    /** How fast messages are sent, by all bindings of this sender together. What has to wait is not charged an attempt. Default: no limit. A change applies without stopping anything. */
+    /** How fast messages are sent, by all bindings of this sender together. A wait does not count as an attempt. Default: no limit. A change applies without stopping anything. */
     readonly rate_limit?: RateLimitOptions | undefined;
     /** The options that this transport has for senders. */
     readonly options?: { readonly [name: string]: unknown } | undefined;
@@ -225,10 +225,10 @@ export interface BridgeDocument {
     readonly sender_id: string;
     /** The session that its messages go over; the bridge then manages it. Default: that of the sender. */
     readonly session_id?: string | undefined;
-    /** Where at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for the message's own. In a topic of MQTT and a subject of NATS a value is one level, but for the subject's and that of `{name...}`. */
+    /** The address at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for subject and id of the message. In a topic of MQTT and a subject of NATS a value is one level, except for `{$subject}` and `{name...}`. */
     readonly address?: string | undefined;
   }[] | undefined;
-  /** Steps that look at messages before they are sent; routes name them. */
+  /** Steps that messages pass before they are sent; routes name them. */
   readonly processors?: readonly {
     /** Names the processor. */
     readonly id: string;
@@ -254,7 +254,7 @@ export interface BridgeDocument {
       /** Every binding of the route. */
       readonly type: "all";
     } | {
-      /** The same for each message. */
+      /** The same bindings for each message. */
       readonly type: "static";
       /** The binding to send to, or a list of them. */
       readonly binding: string | readonly string[];
@@ -284,17 +284,17 @@ export interface BridgeDocument {
     readonly bindings: readonly string[];
     /** Limits, retries and failures. */
     readonly policy?: {
-      /** The most messages that are held unsettled at once: the whole of the back-pressure. Default: 100. */
+      /** The most messages that are held unsettled at once. At this limit the source has to wait: there is no other back-pressure. Default: 100. */
       readonly max_in_flight?: number | undefined;
       /** The most attempts, the first one included, before a transient error counts as a failure. Default: 5. */
       readonly max_replay_attempts?: number | undefined;
       /** Above 0s: transient errors count as a failure only when the message is also older than this. Default: 0s. */
       readonly replay_budget?: string | undefined;
-      /** How long one send may take. Over an exclusive session it is nine tenths of `lease_ttl` at the most, and is half of that at the most if it is not written. Default: 30s. */
+      /** How long one send may take. Over an exclusive session it is at most nine tenths of `lease_ttl`, and its default at most half of `lease_ttl`. Default: 30s. */
       readonly send_timeout?: string | undefined;
       /** `shared_outbox` only: how many records may wait before the source is held back. Default: 10000. */
       readonly max_outbox_depth?: number | undefined;
-      /** When the source is told to forget a message: once the target has accepted it. Default: target_accept. */
+      /** When a message is acknowledged to its source: once the target has accepted it. Default: target_accept. */
       readonly ack_after?: "target_accept" | undefined;
       /** What becomes of a message that failed for good: kept in the DLQ, or dropped. Default: dlq. */
       readonly on_permanent_failure?: "dlq" | "drop" | undefined;
@@ -325,7 +325,7 @@ export interface BridgeDocument {
 export interface RateLimitOptions {
   /** How many messages go through each second, in the long run. */
   readonly messages_per_second: number;
-  /** How many may go at once after a rest. Default: those of one second, at least 1. What fits into 10 ms always may. */
+  /** How many messages may go at once after a pause. Default: those of one second, at least 1. Those of 10 ms may always go at once. */
   readonly burst?: number | undefined;
 }
 
@@ -340,7 +340,7 @@ export type ConditionOptions = {
 } | {
   /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
   readonly field: string;
-  /** The text begins with it. */
+  /** The text begins with the value. */
   readonly op: "prefix";
   /** What to compare with. */
   readonly value: string;
@@ -370,6 +370,6 @@ export type ConditionOptions = {
   readonly field: string;
   /** The field is there, or is not. */
   readonly op: "exists";
-  /** Whether the field must be there, or must not. Default: true. */
+  /** `true`: the field must be there. `false`: it must not. Default: true. */
   readonly value?: boolean | undefined;
 };

@@ -7,11 +7,11 @@ import { openDynamodbDlq } from "./open-dynamodb-dlq.ts";
 const options = v.strictObject({
   table_name: describe(
     tableName(),
-    "The table, made by `bridge-aws -create-tables`. One for each bridge: its instances share it.",
+    "The table, created by `bridge-aws -create-tables`. One for each bridge: its instances share it.",
   ),
   retention: describe(
     v.optional(positiveDuration()),
-    "Entries that failed longer ago than this are not there any more. Default: they are kept.",
+    "Entries that failed longer ago than this are no longer found. Default: they are kept.",
   ),
 });
 

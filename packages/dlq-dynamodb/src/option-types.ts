@@ -4,8 +4,8 @@
 
 /** Options of the dlq store `dynamodb`. */
 export interface DynamodbDlqStoreOptions {
-  /** The table, made by `bridge-aws -create-tables`. One for each bridge: its instances share it. */
+  /** The table, created by `bridge-aws -create-tables`. One for each bridge: its instances share it. */
   readonly table_name: string;
-  /** Entries that failed longer ago than this are not there any more. Default: they are kept. */
+  /** Entries that failed longer ago than this are no longer found. Default: they are kept. */
   readonly retention?: string | undefined;
 }

@@ -10,7 +10,7 @@ const options = v.strictObject({
   ),
   max_bytes: describe(
     v.optional(integer(1024 * 1024)),
-    "The size from which on further writes fail, until entries are redriven or deleted. Default: none.",
+    "The size from which further writes fail, until entries are redriven or deleted. Default: no limit.",
   ),
   retention: describe(
     v.optional(duration()),

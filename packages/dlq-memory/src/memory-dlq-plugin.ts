@@ -6,11 +6,11 @@ import { openMemoryDlq } from "./open-memory-dlq.ts";
 const options = v.strictObject({
   acknowledge_volatile: describe(
     v.literal(true, "the memory DLQ loses its entries on restart: set acknowledge_volatile: true to accept that"),
-    "Must be true: says that losing all entries on restart is accepted.",
+    "Must be true: you accept that a restart loses all entries.",
   ),
   max_entries: describe(
     v.optional(integer(1), 100_000),
-    "The most entries, those that a purge can still give back included. When they are reached, further writes fail until some are redriven or deleted.",
+    "The most entries, including those that a purge can still give back. At this number further writes fail until some are redriven or deleted.",
   ),
 });
 

@@ -4,8 +4,8 @@
 
 /** Options of the dlq store `memory`. */
 export interface MemoryDlqStoreOptions {
-  /** Must be true: says that losing all entries on restart is accepted. */
+  /** Must be true: you accept that a restart loses all entries. */
   readonly acknowledge_volatile: true;
-  /** The most entries, those that a purge can still give back included. When they are reached, further writes fail until some are redriven or deleted. Default: 100000. */
+  /** The most entries, including those that a purge can still give back. At this number further writes fail until some are redriven or deleted. Default: 100000. */
   readonly max_entries?: number | undefined;
 }

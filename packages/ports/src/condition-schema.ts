@@ -35,7 +35,7 @@ export const conditionSchema = v.variant("op", [
   }),
   v.strictObject({
     field: messageField(),
-    op: describe(v.literal("prefix"), "The text begins with it."),
+    op: describe(v.literal("prefix"), "The text begins with the value."),
     value: value(v.string("expected a string")),
   }),
   v.strictObject({
@@ -67,6 +67,6 @@ export const conditionSchema = v.variant("op", [
   v.strictObject({
     field: messageField(),
     op: describe(v.literal("exists"), "The field is there, or is not."),
-    value: describe(v.optional(v.boolean(), true), "Whether the field must be there, or must not."),
+    value: describe(v.optional(v.boolean(), true), "`true`: the field must be there. `false`: it must not."),
   }),
 ]);

@@ -114,7 +114,7 @@ export interface AddressedSender extends SenderDefinition {
 /** What may stand beside the options of a sender, in code. */
 export interface RateLimited {
   /**
-   * How fast messages are sent, by all targets of this sender together. What has to wait is not charged an attempt.
+   * How fast messages are sent, by all targets of this sender together. A wait does not count as an attempt.
    * Default: no limit.
    */
   readonly rate_limit?: SenderRateLimit | undefined;

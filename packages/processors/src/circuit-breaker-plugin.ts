@@ -17,22 +17,22 @@ import { admit, afterSend, type Circuit, type CircuitPolicy, type SendSign, type
 import { CircuitTable } from "./circuit-table.ts";
 
 const options = v.strictObject({
-  failures: describe(v.optional(integer(1, 1_000), 5), "So many sends that fail in a row open the circuit."),
+  failures: describe(v.optional(integer(1, 1_000), 5), "How many failed sends in a row open the circuit."),
   open_for: describe(
     v.optional(positiveDuration(), "30s"),
-    "How long an open circuit refuses every send before it lets some through to try.",
+    "How long an open circuit refuses every send before it lets some through as a test.",
   ),
   probes: describe(
     v.optional(integer(1, 100), 1),
-    "So many sends are let through then: when all succeed the circuit closes, when one fails it opens again.",
+    "How many sends are let through as a test: when all succeed the circuit closes, when one fails it opens again.",
   ),
   key: describe(
     v.optional(messageField()),
-    "What of a message has a circuit of its own, such as header.tenant. Default: one circuit for each binding.",
+    "The part of a message that selects its circuit, such as header.tenant. Default: one circuit for each binding.",
   ),
   max_keys: describe(
     v.optional(integer(1, 1_000_000), 10_000),
-    "The most circuits with failures that are remembered; beyond, the one that changed longest ago is forgotten.",
+    "The most circuits with failures that are remembered; beyond that, the one that changed longest ago is forgotten.",
   ),
 });
 

@@ -23,7 +23,7 @@ const options = v.pipe(
     ),
     on_unreadable: describe(
       v.optional(v.picklist(["fail", "keep", "drop"])),
-      "What becomes of a message when a condition asks for what cannot be read, such as a field of a payload that is not JSON: it fails as `INVALID_PAYLOAD`, passes, or is filtered out. Default: `fail` for the conditions of `keep`; those of `drop` do not hold then.",
+      "What becomes of a message when a condition needs something that cannot be read, such as a field of a payload that is not JSON: it fails as `INVALID_PAYLOAD`, passes, or is filtered out. Default: `fail` for the conditions of `keep`; those of `drop` do not hold then.",
     ),
   }),
   v.check(({ keep, drop }) => keep !== undefined || drop !== undefined, "filters nothing: give keep, drop or both"),

@@ -8,7 +8,7 @@ export interface FilterOptions {
   readonly keep?: ConditionOptions | readonly ConditionOptions[] | undefined;
   /** A condition, or a list of them: a message for which all of them hold is filtered out. */
   readonly drop?: ConditionOptions | readonly ConditionOptions[] | undefined;
-  /** What becomes of a message when a condition asks for what cannot be read, such as a field of a payload that is not JSON: it fails as `INVALID_PAYLOAD`, passes, or is filtered out. Default: `fail` for the conditions of `keep`; those of `drop` do not hold then. */
+  /** What becomes of a message when a condition needs something that cannot be read, such as a field of a payload that is not JSON: it fails as `INVALID_PAYLOAD`, passes, or is filtered out. Default: `fail` for the conditions of `keep`; those of `drop` do not hold then. */
   readonly on_unreadable?: "fail" | "keep" | "drop" | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface TransformOptions {
   readonly subject?: string | undefined;
   /** A JSONata expression for the new content type. */
   readonly content_type?: string | undefined;
-  /** JSONata expressions for headers, by name; one that gives nothing, or null, takes the header away. */
+  /** JSONata expressions for headers, by name; one that gives nothing, or null, removes the header. */
   readonly headers?: { readonly [name: string]: string } | undefined;
   /** The most time for one message; above it the message fails as TIMEOUT. Default: 1s. */
   readonly timeout?: string | undefined;
@@ -42,15 +42,15 @@ export interface SchemaOptions {
 
 /** Options of the processor `circuit_breaker`. */
 export interface CircuitBreakerOptions {
-  /** So many sends that fail in a row open the circuit. Default: 5. */
+  /** How many failed sends in a row open the circuit. Default: 5. */
   readonly failures?: number | undefined;
-  /** How long an open circuit refuses every send before it lets some through to try. Default: 30s. */
+  /** How long an open circuit refuses every send before it lets some through as a test. Default: 30s. */
   readonly open_for?: string | undefined;
-  /** So many sends are let through then: when all succeed the circuit closes, when one fails it opens again. Default: 1. */
+  /** How many sends are let through as a test: when all succeed the circuit closes, when one fails it opens again. Default: 1. */
   readonly probes?: number | undefined;
-  /** What of a message has a circuit of its own, such as header.tenant. Default: one circuit for each binding. */
+  /** The part of a message that selects its circuit, such as header.tenant. Default: one circuit for each binding. */
   readonly key?: string | undefined;
-  /** The most circuits with failures that are remembered; beyond, the one that changed longest ago is forgotten. Default: 10000. */
+  /** The most circuits with failures that are remembered; beyond that, the one that changed longest ago is forgotten. Default: 10000. */
   readonly max_keys?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ export type ConditionOptions = {
 } | {
   /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
   readonly field: string;
-  /** The text begins with it. */
+  /** The text begins with the value. */
   readonly op: "prefix";
   /** What to compare with. */
   readonly value: string;
@@ -95,6 +95,6 @@ export type ConditionOptions = {
   readonly field: string;
   /** The field is there, or is not. */
   readonly op: "exists";
-  /** Whether the field must be there, or must not. Default: true. */
+  /** `true`: the field must be there. `false`: it must not. Default: true. */
   readonly value?: boolean | undefined;
 };

@@ -42,7 +42,7 @@ const options = v.pipe(
         v.pipe(v.record(headerName(), expression()), v.maxEntries(MAX_HEADERS, `at most ${MAX_HEADERS} headers`)),
         {},
       ),
-      "JSONata expressions for headers, by name; one that gives nothing, or null, takes the header away.",
+      "JSONata expressions for headers, by name; one that gives nothing, or null, removes the header.",
     ),
     ...boundOptions,
   }),

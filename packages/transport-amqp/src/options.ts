@@ -25,22 +25,22 @@ export const sessionOptions = v.pipe(
       brokerUrl,
       'Address of the broker, such as "amqp://host:5672" or "amqps://host/plant"; the path is the virtual host, default `/`.',
     ),
-    username: describe(v.optional(text(), "guest"), "Who the bridge is to the broker."),
-    password: describe(v.optional(secret()), "Goes with `username`. Default: `guest`, when that is the user."),
+    username: describe(v.optional(text(), "guest"), "The user name of the bridge at the broker."),
+    password: describe(v.optional(secret()), "The password of `username`. Default: `guest`, if `username` is `guest`."),
     heartbeat: describe(
       v.optional(
         duration({ min: MIN_HEARTBEAT_MS, max: MAX_HEARTBEAT_MS, problem: "expected a duration from 1s to 18h" }),
         "10s",
       ),
-      "A broker that is silent for two to three times this long is taken for lost. The broker may ask for less.",
+      "A broker that is silent for two to three times this long counts as lost. The broker may ask for less.",
     ),
     connect_timeout: describe(
       v.optional(duration({ min: 1, max: MAX_CONNECT_TIMEOUT_MS, problem: "expected a duration up to 55s" }), "10s"),
-      "The bound of one attempt to connect, and of one to consume.",
+      "How long one attempt to connect may take, and one to consume.",
     ),
     max_message_bytes: describe(
       maxMessageBytes,
-      "The largest payload that the bridge takes in. A larger message is let go as it comes, and stays in its queue, unacknowledged.",
+      "The largest payload that the bridge takes in. The bytes of a larger message are skipped as they come; the message stays in its queue, unacknowledged.",
     ),
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
   }),
@@ -75,11 +75,11 @@ export const receiverOptions = v.strictObject({
   queue: describe(named("queue"), "The queue that messages are taken from."),
   queue_type: describe(
     v.optional(v.picklist(["quorum", "classic"], 'expected "quorum" or "classic"'), "quorum"),
-    "What the queue is. Quorum queues count how often a message was handed out; of a classic one the bridge counts itself, in memory.",
+    "The type of the queue. Quorum queues count how often a message was handed out; for a classic one the bridge counts, in memory.",
   ),
   declare: describe(
     v.optional(v.boolean("expected true or false"), false),
-    "Whether the bridge makes the queue, durable and of this type, when it is not there. A queue that is there with other arguments is an error.",
+    "Whether the bridge creates the queue, durable and of this type, if it does not exist. A queue that exists with other arguments is an error.",
   ),
   prefetch: describe(
     v.optional(integer(1, MAX_PREFETCH)),
@@ -87,7 +87,7 @@ export const receiverOptions = v.strictObject({
   ),
   retry: describe(
     v.optional(v.picklist(["hold", "requeue"], 'expected "hold" or "requeue"'), "hold"),
-    "Where a message waits for its next try. `hold`: in its slot, in order. `requeue`: its slot is free meanwhile, for as many others as `prefetch` exceeds `max_in_flight` by, and then the broker puts it back into the queue, where others may overtake it; not a message without an id from a queue that does not count, whose attempts nobody could count.",
+    "Where a message waits for its next attempt. `hold`: in its slot, in order. `requeue`: its slot is free meanwhile, for as many others as `prefetch` exceeds `max_in_flight` by. Then the broker puts it back into the queue, where others may overtake it. A message without an id, from a queue that does not count, is held in any case, as nobody could count its attempts.",
   ),
 });
 
@@ -103,7 +103,7 @@ export const senderOptions = v.strictObject({
   ),
   mandatory: describe(
     v.optional(v.boolean("expected true or false"), true),
-    "Whether a message that no queue takes is an error. `false`: the broker confirms and forgets it.",
+    "Whether a message that no queue takes is an error. `false`: the broker confirms and discards it.",
   ),
   persistent: describe(
     v.optional(v.boolean("expected true or false"), true),

@@ -10,19 +10,19 @@ export interface HttpReceiverOptions {
   readonly path?: string | undefined;
   /** Callers send it as X-API-Key or as Authorization: Bearer. At least 16 characters. */
   readonly api_key?: string | undefined;
-  /** With neither api_key nor tls.client_ca_file: takes messages from anybody who can reach an address beyond loopback, and on loopback whatever Host and Origin a request has. Default: false. */
+  /** Without api_key and tls.client_ca_file: takes messages at an address beyond loopback, from anybody who can reach it, and on loopback whatever Host and Origin a request has. Default: false. */
   readonly allow_anonymous?: boolean | undefined;
   /** The longest body, in bytes. A longer one is answered 413. Default: 1048576. */
   readonly max_body?: number | undefined;
   /** How long a caller waits for its message to be settled. After that the delivery is cancelled and answered 503. Default: 30s. */
   readonly response_timeout?: string | undefined;
-  /** Switches the listener to TLS, 1.2 and above. The files are read again when they change. The same for all receivers of an address. */
+  /** Switches the listener to TLS, 1.2 and above. The files are read again when they change. Must be the same for all receivers of one address. */
   readonly tls?: {
-    /** PEM file of the certificate, and of those that lead from it to its authority. */
+    /** PEM file of the certificate and its intermediate certificates. */
     readonly cert_file: string;
     /** PEM file of its private key, without a passphrase. */
     readonly key_file: string;
-    /** PEM file of authorities: only callers with a certificate of one of them come in. */
+    /** PEM file of certificate authorities: only callers with a certificate of one of them are let in. */
     readonly client_ca_file?: string | undefined;
   } | undefined;
 }
@@ -41,7 +41,7 @@ export interface HttpSenderOptions {
   readonly bearer?: string | undefined;
   /** Origins, besides that of url, which an address may name as an absolute URL. They get the same headers and credentials. */
   readonly allowed_origins?: readonly string[] | undefined;
-  /** The most connections to one origin. Sends beyond wait for one, within the route's send_timeout. Default: 128. */
+  /** The most connections to one origin. Further sends wait for one, within the route's send_timeout. Default: 128. */
   readonly max_connections?: number | undefined;
   /** How long opening a connection may take, TLS included. Default: 10s. */
   readonly connect_timeout?: string | undefined;

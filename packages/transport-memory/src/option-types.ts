@@ -8,7 +8,7 @@ export interface MemoryReceiverOptions {
   readonly channel: string;
   /** How long a message that was not settled waits before it is handed out again. Default: 0s. */
   readonly redelivery_delay?: string | undefined;
-  /** Whether deliveries tell how often they have been handed out. Default: true. */
+  /** Whether deliveries say how often they have been handed out. Default: true. */
   readonly counts?: boolean | undefined;
   /** Whether the channel takes a delivery back to hand it out later. Default: true. */
   readonly releasable?: boolean | undefined;

@@ -9,7 +9,7 @@ export const receiverOptions = v.strictObject({
     v.optional(duration(), "0s"),
     "How long a message that was not settled waits before it is handed out again.",
   ),
-  counts: describe(v.optional(v.boolean(), true), "Whether deliveries tell how often they have been handed out."),
+  counts: describe(v.optional(v.boolean(), true), "Whether deliveries say how often they have been handed out."),
   releasable: describe(
     v.optional(v.boolean(), true),
     "Whether the channel takes a delivery back to hand it out later.",

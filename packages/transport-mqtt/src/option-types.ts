@@ -10,19 +10,19 @@ export interface MqttSessionOptions {
   readonly client_id?: string | undefined;
   /** 5 is MQTT 5, 4 is MQTT 3.1.1, which carries no headers. Default: 5. */
   readonly protocol_version?: 5 | 4 | undefined;
-  /** A broker that is silent for one and a half times this long is taken for lost. Default: 30s. */
+  /** A broker that is silent for one and a half times this long counts as lost. Default: 30s. */
   readonly keep_alive?: string | undefined;
-  /** The bound of one attempt to connect, and of one to subscribe. Default: 10s. */
+  /** How long one attempt to connect may take, and one to subscribe. Default: 10s. */
   readonly connect_timeout?: string | undefined;
-  /** How long the broker keeps a session that is not connected, with what it has not handed over (MQTT 5, unless ephemeral). Default: 24h. */
+  /** How long the broker keeps a session that is not connected, with the messages that it has not handed over (MQTT 5, unless ephemeral). Default: 24h. */
   readonly session_expiry?: string | undefined;
   /** Messages that the broker may hand over before the first is acknowledged (MQTT 5). Default: `max_in_flight` of the routes that the session feeds, together. */
   readonly receive_maximum?: number | undefined;
-  /** The largest message, headers included, that the bridge takes in. One that is announced to be larger ends the connection before it is read. Default: 16777216. */
+  /** The largest message, headers included, that the bridge takes in. If a message is announced as larger, the connection ends before it is read. Default: 16777216. */
   readonly max_message_bytes?: number | undefined;
-  /** Who the bridge is to the broker. */
+  /** The user name of the bridge at the broker. */
   readonly username?: string | undefined;
-  /** Goes with `username`. */
+  /** The password of `username`. */
   readonly password?: string | undefined;
   /** For addresses with TLS. */
   readonly tls?: {
@@ -37,26 +37,26 @@ export interface MqttSessionOptions {
   } | undefined;
   /** What the broker publishes when a connection of the session is lost. */
   readonly will?: {
-    /** Where the broker publishes it. */
+    /** The topic that the broker publishes it to. */
     readonly topic: string;
-    /** What it publishes. */
+    /** The payload that it publishes. */
     readonly payload?: string | undefined;
-    /** How it publishes it. Default: 0. */
+    /** The quality of service with which it publishes it. Default: 0. */
     readonly qos?: 0 | 1 | 2 | undefined;
-    /** Whether it keeps it for later subscribers. Default: false. */
+    /** Whether the broker keeps it for later subscribers. Default: false. */
     readonly retain?: boolean | undefined;
   } | undefined;
-  /** `connection`: messages are acknowledged in the order of their receipt, as the standard asks. `any`: as soon as they are settled. Default: connection. */
+  /** `connection`: messages are acknowledged in the order of their receipt, as the standard requires. `any`: as soon as they are settled. Default: connection. */
   readonly ack_order?: "connection" | "any" | undefined;
-  /** `true`: what is published with retain has the header `mqtt.retain`, also when it comes at once. `false`: only what the broker had kept (MQTT 5). Default: false. */
+  /** `true`: every message that was published with retain has the header `mqtt.retain`, even one that comes at once. `false`: only messages that the broker had kept (MQTT 5). Default: false. */
   readonly retain_as_published?: boolean | undefined;
-  /** The user property that is the envelope id (MQTT 5). Default: message-id. */
+  /** The user property that holds the envelope id (MQTT 5). Default: message-id. */
   readonly id_property?: string | undefined;
 }
 
 /** Options of a sender of `mqtt`. */
 export interface MqttSenderOptions {
-  /** 1: sent when the broker has acknowledged it. 0: sent when it has left, which loses messages. Default: 1. */
+  /** 1: a message counts as sent when the broker has acknowledged it. 0: when it has left the bridge, which loses messages. Default: 1. */
   readonly qos?: 0 | 1 | undefined;
   /** Whether the broker keeps the last message of each topic for later subscribers. Default: false. */
   readonly retain?: boolean | undefined;

@@ -32,12 +32,15 @@ const topicName = v.pipe(
 );
 
 const will = v.strictObject({
-  topic: describe(topicName, "Where the broker publishes it."),
-  payload: describe(v.optional(v.pipe(v.string("expected a string"), fitting()), ""), "What it publishes."),
-  qos: describe(v.optional(v.picklist([0, 1, 2], "expected 0, 1 or 2"), 0), "How it publishes it."),
+  topic: describe(topicName, "The topic that the broker publishes it to."),
+  payload: describe(v.optional(v.pipe(v.string("expected a string"), fitting()), ""), "The payload that it publishes."),
+  qos: describe(
+    v.optional(v.picklist([0, 1, 2], "expected 0, 1 or 2"), 0),
+    "The quality of service with which it publishes it.",
+  ),
   retain: describe(
     v.optional(v.boolean("expected true or false"), false),
-    "Whether it keeps it for later subscribers.",
+    "Whether the broker keeps it for later subscribers.",
   ),
 });
 
@@ -60,36 +63,36 @@ export const sessionOptions = v.pipe(
         duration({ min: MIN_KEEP_ALIVE_MS, max: MAX_KEEP_ALIVE_MS, problem: "expected a duration from 1s to 18h" }),
         "30s",
       ),
-      "A broker that is silent for one and a half times this long is taken for lost.",
+      "A broker that is silent for one and a half times this long counts as lost.",
     ),
     connect_timeout: describe(
       v.optional(duration({ min: 1, max: MAX_CONNECT_TIMEOUT_MS, problem: "expected a duration up to 55s" }), "10s"),
-      "The bound of one attempt to connect, and of one to subscribe.",
+      "How long one attempt to connect may take, and one to subscribe.",
     ),
     session_expiry: describe(
       v.optional(duration(), "24h"),
-      "How long the broker keeps a session that is not connected, with what it has not handed over (MQTT 5, unless ephemeral).",
+      "How long the broker keeps a session that is not connected, with the messages that it has not handed over (MQTT 5, unless ephemeral).",
     ),
     receive_maximum: describe(
       v.optional(integer(1, 65_535)),
       "Messages that the broker may hand over before the first is acknowledged (MQTT 5). Default: `max_in_flight` of the routes that the session feeds, together.",
     ),
     max_message_bytes: maxMessageBytes,
-    username: describe(v.optional(v.pipe(text(), fitting())), "Who the bridge is to the broker."),
-    password: describe(v.optional(v.pipe(secret(), fitting())), "Goes with `username`."),
+    username: describe(v.optional(v.pipe(text(), fitting())), "The user name of the bridge at the broker."),
+    password: describe(v.optional(v.pipe(secret(), fitting())), "The password of `username`."),
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
     will: describe(v.optional(will), "What the broker publishes when a connection of the session is lost."),
     ack_order: describe(
       v.optional(v.picklist(["connection", "any"], 'expected "connection" or "any"'), "connection"),
-      "`connection`: messages are acknowledged in the order of their receipt, as the standard asks. `any`: as soon as they are settled.",
+      "`connection`: messages are acknowledged in the order of their receipt, as the standard requires. `any`: as soon as they are settled.",
     ),
     retain_as_published: describe(
       v.optional(v.boolean("expected true or false"), false),
-      "`true`: what is published with retain has the header `mqtt.retain`, also when it comes at once. `false`: only what the broker had kept (MQTT 5).",
+      "`true`: every message that was published with retain has the header `mqtt.retain`, even one that comes at once. `false`: only messages that the broker had kept (MQTT 5).",
     ),
     id_property: describe(
       v.optional(v.pipe(text(), fitting()), "message-id"),
-      "The user property that is the envelope id (MQTT 5).",
+      "The user property that holds the envelope id (MQTT 5).",
     ),
   }),
   v.forward(
@@ -149,7 +152,7 @@ export const senderOptions = v.strictObject({
       v.picklist([0, 1], "expected 0 or 1; QoS 2 adds a round trip and nothing to an at-least-once bridge"),
       1,
     ),
-    "1: sent when the broker has acknowledged it. 0: sent when it has left, which loses messages.",
+    "1: a message counts as sent when the broker has acknowledged it. 0: when it has left the bridge, which loses messages.",
   ),
   retain: describe(
     v.optional(v.boolean("expected true or false"), false),

@@ -36,8 +36,8 @@ export const sessionOptions = v.pipe(
       v.pipe(v.array(serverUrl, "expected a list of addresses"), v.minLength(1, "name at least one server")),
       'Addresses of the servers of one cluster, such as "nats://host:4222" or "tls://host:4222", tried in turn.',
     ),
-    username: describe(v.optional(text()), "Who the bridge is to the server."),
-    password: describe(v.optional(secret()), "Goes with `username`."),
+    username: describe(v.optional(text()), "The user name of the bridge at the server."),
+    password: describe(v.optional(secret()), "The password of `username`."),
     token: describe(v.optional(secret()), "A token of the server, instead of a user."),
     nkey_seed: describe(
       v.optional(
@@ -49,7 +49,7 @@ export const sessionOptions = v.pipe(
           ),
         ),
       ),
-      "The seed of the bridge's NKey, which is never sent: it signs what the server asks.",
+      "The seed of the bridge's NKey. It signs the server's challenge and is never sent.",
     ),
     creds: describe(
       v.optional(
@@ -69,15 +69,15 @@ export const sessionOptions = v.pipe(
         }),
         "10s",
       ),
-      "A server that is silent for two to three times this long is taken for lost.",
+      "A server that is silent for two to three times this long counts as lost.",
     ),
     connect_timeout: describe(
       v.optional(duration({ min: 1, max: MAX_CONNECT_TIMEOUT_MS, problem: "expected a duration up to 55s" }), "10s"),
-      "The bound of one attempt to connect, and of a request to JetStream. The requests that consuming begins with have 30s in all.",
+      "How long one attempt to connect may take, and one request to JetStream. The requests with which consuming begins may take 30s in all.",
     ),
     inbox_prefix: describe(
       v.optional(checked(subjectText("[*>]"), prefixProblem), "_INBOX"),
-      "What the subjects begin with on which the bridge listens for answers and messages.",
+      "How the subjects begin on which the bridge listens for answers and messages.",
     ),
     max_message_bytes: maxMessageBytes,
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
@@ -121,11 +121,11 @@ export const receiverOptions = v.pipe(
     stream: describe(named(), "The stream that messages are taken from."),
     consumer: describe(
       v.optional(named()),
-      "The durable consumer to take them with: where it stands, and what is not settled, the server keeps. Default: an ephemeral one of the bridge's own.",
+      "The durable consumer to use: the server keeps its position and what is not settled. Default: an ephemeral one of the bridge's own.",
     ),
     create: describe(
       v.optional(v.boolean("expected true or false"), false),
-      "Whether the bridge makes the durable consumer when it is not there, and keeps its `ack_wait` and `max_ack_pending` as they are here. One that is there with another filter is an error.",
+      "Whether the bridge creates the durable consumer if it does not exist, and keeps its `ack_wait` and `max_ack_pending` as they are set here. One that exists with another filter is an error.",
     ),
     filter_subject: describe(
       v.optional(
@@ -134,21 +134,21 @@ export const receiverOptions = v.pipe(
           return problem === undefined ? undefined : `not a filter of subjects: it ${problem}`;
         }),
       ),
-      "Of a consumer that the bridge makes: the subjects it takes, with `*` and `>`. Default: all of the stream.",
+      "For a consumer that the bridge creates: the subjects that it takes, with `*` and `>`. Default: all of the stream.",
     ),
     deliver: describe(
       v.optional(v.picklist(["all", "new"], 'expected "all" or "new"')),
-      "Of a consumer that the bridge makes: whether it begins with the stream's first message, or with the next to come. Default: `all`.",
+      "For a consumer that the bridge creates: whether it begins with the stream's first message or with the next one. Default: `all`.",
     ),
     ack_wait: describe(
       v.optional(
         duration({ min: MIN_ACK_WAIT_MS, max: MAX_ACK_WAIT_MS, problem: "expected a duration from 500ms to 24h" }),
       ),
-      "Of a consumer that the bridge makes: how long after a crash a message comes again. While it is held it is extended. Default: `30s`.",
+      "For a consumer that the bridge creates: how long after a crash a message comes again. It is extended while the bridge holds the message. Default: `30s`.",
     ),
     max_ack_pending: describe(
       v.optional(integer(1, 1_000_000)),
-      "Of a consumer that the bridge makes: messages handed out and not settled, those that wait for a retry included. Default: `max_in_flight` of the route.",
+      "For a consumer that the bridge creates: messages handed out and not settled, those that wait for a retry included. Default: `max_in_flight` of the route.",
     ),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -181,7 +181,7 @@ export type ReceiverOptions = v.InferOutput<typeof receiverOptions>;
 export const senderOptions = v.strictObject({
   stream: describe(
     v.optional(named()),
-    "The stream that must take the messages; one that another stream takes is an error. Default: any stream.",
+    "The stream that must take the messages; a message that another stream takes is an error. Default: any stream.",
   ),
 });
 

@@ -28,31 +28,34 @@ function namespace() {
 
 /** What an instance is started with: who it is, where its configuration and its keys are, and where it listens. */
 export const bootstrapSchema = v.strictObject({
-  bridge_id: describe(id(), "Names the bridge: all of its instances have the same. Counts for `bridge.id`."),
+  bridge_id: describe(id(), "Names the bridge: all of its instances have the same. Used as `bridge.id`."),
   instance_id: describe(
     optionalId(),
-    "Names this instance. Counts for `bridge.instance_id`. Default: what stands there, else the id and something random.",
+    "Names this instance. Used as `bridge.instance_id`. Default: what is written there, else the id and 8 random characters.",
   ),
   config_source: describe(
     v.picklist(["file", "dynamodb"]),
     "Where the configuration is: in a file, or in a DynamoDB table that all instances share.",
   ),
-  config_file_path: describe(path(), "With `file`: the configuration, YAML or JSON. It need not be there yet."),
+  config_file_path: describe(
+    path(),
+    "With `file`: the file of the configuration, YAML or JSON. It need not exist yet.",
+  ),
   config_table: describe(
     v.optional(v.union([v.literal(""), tableName()]), ""),
-    "With `dynamodb`: the table; the configuration is the one of `bridge_id`, which need not be there yet.",
+    "With `dynamodb`: the table. The configuration in it is that of `bridge_id`, and need not exist yet.",
   ),
   poll_interval: describe(
     v.optional(positiveDuration(), "30s"),
-    "How often the keys, and a configuration in a table, are read again. Counts for `config_watch.poll_interval` there.",
+    "How often the keys, and a configuration in a table, are read again. Used as `config_watch.poll_interval` there.",
   ),
   admin_api_key_param: describe(
     secretName(),
-    "What holds the key of the admin server: the name of an SSM parameter, or the ARN of a Secrets Manager secret. Empty: BRIDGE_ADMIN_API_KEY holds it.",
+    "Where the key of the admin server is: the name of an SSM parameter, or the ARN of a Secrets Manager secret. Empty: in BRIDGE_ADMIN_API_KEY.",
   ),
   monitor_api_key_param: describe(
     secretName(),
-    "The same for the key of the monitor server. Empty: BRIDGE_MONITOR_API_KEY. The admin key opens it too.",
+    "The same for the key of the monitor server. Empty: in BRIDGE_MONITOR_API_KEY. The admin key opens that server, too.",
   ),
   admin_addr: describe(v.optional(listenAddress(), ADMIN_ADDR), "Where the admin server listens. Needs an admin key."),
   monitor_addr: describe(v.optional(listenAddress(), MONITOR_ADDR), "Where the monitor server listens."),

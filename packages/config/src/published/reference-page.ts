@@ -8,18 +8,19 @@ import { schemaNode } from "./schema-node.ts";
 const INTRODUCTION = `# Configuration reference
 
 The configuration is one YAML or JSON document. It is read strictly: a key that is not listed here, a value of another
-type, and \`null\` are errors, and all errors are reported at once, with their place.
+type, and \`null\` are errors. All errors are reported at once, each with its place.
 
 - A **duration** is a string of numbers with units (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`): \`250ms\`, \`1m30s\`, \`30d\`. A bare number is refused.
 - An **id** has up to 64 letters, digits, \`.\`, \`_\` and \`-\`, begins with a letter, a digit or \`_\`, and is unique in its list.
 - A **secret** is a string whose value is never shown. One that only looks like a reference (\`\${NAME}\`, \`{{ name }}\`) is refused.
 - \`\${env:NAME}\` in a string stands for an environment variable, \`\${file:/path}\` for the text of a file without its last line
-  break; \`$\${env:\` stands for \`\${env:\` itself. Values that came in this way are never shown. A relative path starts at the
-  folder of the configuration file. Where a number, a duration, or true or false is wanted, the text has to be one; where text may stand
-  as well, as what a condition compares with, it stays text.
-- The text is **UTF-8** and **YAML 1.2**: \`yes\`, \`no\`, \`on\`, \`off\` and dates are texts. Anchors stand for whole values, \`policy: *strict\`, and
-  unfold to 100,000 values at most. Refused, each with its line and what to write instead: merge keys (\`<<\`), a key that stands twice,
-  tags, tabs that indent, numbers that begin with 0 or are too long to be kept exactly, a second document, \`%YAML 1.1\`.
+  break; \`$\${env:\` stands for \`\${env:\` itself. The values of references are never shown. A relative path starts at the
+  folder of the configuration file. Where a number, a duration, or true or false is expected, the text has to be one. Where text is
+  allowed as well, as in the value of a condition, it stays text.
+- The text is **UTF-8** and **YAML 1.2**: \`yes\`, \`no\`, \`on\`, \`off\` and dates are strings. Anchors stand for whole values, as in
+  \`policy: *strict\`, and expand to at most 100,000 values. These are refused, with the line and what to write instead: merge keys
+  (\`<<\`), duplicate keys, tags, tabs as indentation, numbers that begin with 0 or are too long to be kept exactly, a second document,
+  \`%YAML 1.1\`.
 `;
 
 /** The configuration reference as Markdown: every key of the document, and the options of the plugins in `registry`. */

@@ -13,12 +13,12 @@ export const apiKeySchema = v.pipe(
         v.regex(NAME, "the name of a key is 1 to 64 of a-z, 0-9, '.', '_' and '-'"),
         v.metadata({ format: "id" }),
       ),
-      "Names the key: audit events call whoever shows it by this name. `admin` and `monitor` are taken.",
+      "Names the key; audit events name its caller by this. `admin` and `monitor` are reserved.",
     ),
     key: describe(apiKey(), "What callers send, at least 16 characters."),
     role: describe(
       v.optional(v.picklist(Object.keys(ROLES) as (keyof typeof ROLES)[])),
-      "What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions.",
+      "What the key opens. `viewer` reads, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions.",
     ),
     permissions: describe(
       v.optional(
@@ -28,7 +28,7 @@ export const apiKeySchema = v.pipe(
           v.metadata({ uniqueItems: true }),
         ),
       ),
-      "What the key opens, one by one, in place of a role.",
+      "What the key opens, as single permissions instead of a role.",
     ),
   }),
   v.check(

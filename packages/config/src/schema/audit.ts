@@ -15,7 +15,7 @@ export const auditSchema = v.strictObject({
         ),
         max_bytes: describe(
           v.optional(integer(4096), 64 * 1024 * 1024),
-          "The size, in bytes, at which a new file is begun. The full one gets the number of its last record as a suffix.",
+          "The size, in bytes, at which a new file is started. The full one gets the number of its last record as a suffix.",
         ),
         keep: describe(
           v.optional(integer(1, 1000), 10),
@@ -33,7 +33,7 @@ export const auditSchema = v.strictObject({
             ),
             "",
           ),
-          "A key of at least 32 characters, with which the hashes become HMACs: who has not got it cannot forge the file. Empty: plain SHA-256.",
+          "A key of at least 32 characters that makes the hashes HMACs: nobody can forge the file without it. Empty: plain SHA-256.",
         ),
       }),
     ),

@@ -20,6 +20,6 @@ export const bindingSchema = v.strictObject({
       ),
       "",
     ),
-    "Where at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for the message's own. In a topic of MQTT and a subject of NATS a value is one level, but for the subject's and that of `{name...}`.",
+    "The address at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for subject and id of the message. In a topic of MQTT and a subject of NATS a value is one level, except for `{$subject}` and `{name...}`.",
   ),
 });

@@ -13,7 +13,7 @@ export const browserSessions = {
   ),
   trust_forwarded_proto: describe(
     v.optional(v.boolean(), false),
-    "Whether the header X-Forwarded-Proto says that a browser speaks TLS. For a proxy in front that ends TLS and sets it.",
+    "Whether the header X-Forwarded-Proto says that a browser uses TLS. For a proxy in front that terminates TLS and sets the header.",
   ),
 };
 

@@ -8,7 +8,7 @@ export const configSchema = v.strictObject({
       v.strictObject({
         allow: describe(
           v.optional(v.array(text()), []),
-          "References that a change over the admin API may bring, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands for anything without a `/`, `**` for anything. Those that the document has stay where they are without it.",
+          "References that a change over the admin API may add, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands for anything without a `/`, `**` for anything. References that the document already has may stay where they are without it.",
         ),
       }),
       {},

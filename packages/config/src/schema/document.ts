@@ -29,17 +29,20 @@ export const documentSchema = v.strictObject({
     "Counts the changes made through the admin API. The bridge writes it; leave it alone.",
   ),
   bridge: describe(bridgeSchema, "The instance as a whole."),
-  config: describe(v.optional(configSchema, {}), "What changes over the admin API may do. Not changed by them."),
+  config: describe(
+    v.optional(configSchema, {}),
+    "What changes over the admin API may do. They cannot change this block.",
+  ),
   config_watch: describe(v.optional(configWatchSchema, {}), "How changes of this document are noticed."),
   http: describe(v.optional(httpSchema), "The two servers. Without this block: the defaults of the application."),
   audit: describe(v.optional(auditSchema, {}), "Where audit events go."),
   telemetry: describe(v.optional(telemetrySchema, {}), "What is exported, besides the metrics of the monitor server."),
-  stores: describe(v.optional(storesSchema, {}), "The stores, one a role."),
+  stores: describe(v.optional(storesSchema, {}), "The stores, one for each role."),
   sessions: describe(list(sessionSchema), "Connections to brokers."),
   receivers: describe(list(receiverSchema), "Where messages come from. Each feeds exactly one route."),
   senders: describe(list(senderSchema), "Where messages go."),
   bindings: describe(list(bindingSchema), "Addresses at senders; routes name them."),
-  processors: describe(list(processorSchema), "Steps that look at messages before they are sent; routes name them."),
+  processors: describe(list(processorSchema), "Steps that messages pass before they are sent; routes name them."),
   routes: describe(list(routeSchema), "From a receiver to bindings."),
 });
 

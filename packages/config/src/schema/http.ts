@@ -20,7 +20,7 @@ export const httpSchema = v.pipe(
     ),
     api_keys: describe(
       v.optional(v.array(apiKeySchema), []),
-      "Keys with names of their own that open a part of both servers. A change of this list applies at once.",
+      "Named keys that open a part of both servers. A change of this list applies at once.",
     ),
     cors_origins: describe(
       v.optional(corsOrigins(), ""),
@@ -38,15 +38,15 @@ export const httpSchema = v.pipe(
               "x-api-key",
               "proxy-authorization",
             ]),
-            "Headers of messages whose values are hidden. Names compare without case.",
+            "Headers of messages whose values are hidden. Names are not case-sensitive.",
           ),
           fields: describe(
             v.optional(v.array(redactedName()), []),
-            "Fields of JSON payloads whose values are hidden, at any depth, but not within JSON that is the text of a value. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only.",
+            "Fields of JSON payloads whose values are hidden, at any depth, but not inside a string that itself holds JSON. If there are any, a payload that is not JSON, has more than 64 levels or is larger than 1 MiB is shown as its size and digest only.",
           ),
         }),
       ),
-      "What of dead letters is hidden from callers with `payload.read` and without `payload.raw`. Without this block: the headers below.",
+      "What is hidden in dead letters from callers with `payload.read` but without `payload.raw`. Without this block: the headers below.",
     ),
     tls_cert_file: describe(
       v.optional(pemFile("certificate", undefined, { mayBeEmpty: true }), ""),

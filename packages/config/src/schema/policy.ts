@@ -23,7 +23,7 @@ const backoffSchema = v.strictObject({
 export const policySchema = v.strictObject({
   max_in_flight: describe(
     v.optional(integer(1, 100_000), 100),
-    "The most messages that are held unsettled at once: the whole of the back-pressure.",
+    "The most messages that are held unsettled at once. At this limit the source has to wait: there is no other back-pressure.",
   ),
   max_replay_attempts: describe(
     v.optional(integer(1), 5),
@@ -35,7 +35,7 @@ export const policySchema = v.strictObject({
   ),
   send_timeout: describe(
     v.optional(positiveDuration(), "30s"),
-    "How long one send may take. Over an exclusive session it is nine tenths of `lease_ttl` at the most, and is half of that at the most if it is not written.",
+    "How long one send may take. Over an exclusive session it is at most nine tenths of `lease_ttl`, and its default at most half of `lease_ttl`.",
   ),
   max_outbox_depth: describe(
     v.optional(integer(1), 10_000),
@@ -43,7 +43,7 @@ export const policySchema = v.strictObject({
   ),
   ack_after: describe(
     v.optional(v.picklist(["target_accept"]), "target_accept"),
-    "When the source is told to forget a message: once the target has accepted it.",
+    "When a message is acknowledged to its source: once the target has accepted it.",
   ),
   on_permanent_failure: describe(
     v.optional(action(), "dlq"),

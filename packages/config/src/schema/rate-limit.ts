@@ -11,6 +11,6 @@ export const rateLimitSchema = v.strictObject({
   ),
   burst: describe(
     v.optional(integer(1, 1_000_000)),
-    "How many may go at once after a rest. Default: those of one second, at least 1. What fits into 10 ms always may.",
+    "How many messages may go at once after a pause. Default: those of one second, at least 1. Those of 10 ms may always go at once.",
   ),
 });

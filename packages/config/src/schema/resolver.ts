@@ -21,7 +21,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 export const resolverSchema = v.variant("type", [
   v.strictObject({ type: describe(v.literal("all"), "Every binding of the route.") }),
   v.strictObject({
-    type: describe(v.literal("static"), "The same for each message."),
+    type: describe(v.literal("static"), "The same bindings for each message."),
     binding: describe(choice(), "The binding to send to, or a list of them."),
   }),
   v.strictObject({

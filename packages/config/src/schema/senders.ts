@@ -11,7 +11,7 @@ export const senderSchema = v.strictObject({
   session_id: describe(optionalId(), "The session that messages go over, if the transport has sessions."),
   rate_limit: describe(
     v.optional(rateLimitSchema),
-    "How fast messages are sent, by all bindings of this sender together. What has to wait is not charged an attempt. Default: no limit. A change applies without stopping anything.",
+    "How fast messages are sent, by all bindings of this sender together. A wait does not count as an attempt. Default: no limit. A change applies without stopping anything.",
   ),
   options: pluginOptions("The options that this transport has for senders."),
 });

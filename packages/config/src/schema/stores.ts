@@ -12,10 +12,13 @@ const keeping = () =>
   v.optional(
     v.strictObject({
       ...block,
-      type: describe(v.optional(text()), "The kind of store. Left out only beside `abandon_backlog`: there is none."),
+      type: describe(
+        v.optional(text()),
+        "The kind of store. May be left out only beside `abandon_backlog`: then there is no store.",
+      ),
       abandon_backlog: describe(
         v.optional(v.boolean(), false),
-        "Lets the change that brings it leave messages behind where nobody delivers or sees them. Counts once: a later change needs it taken out and brought again.",
+        "Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later change, take it out and add it again.",
       ),
     }),
   );
@@ -26,6 +29,6 @@ export const storesSchema = v.strictObject({
   outbox: describe(keeping(), "Keeps accepted messages until they are sent. Needed by `shared_outbox` routes."),
   lease: describe(
     v.optional(v.strictObject(block)),
-    "Decides which instance holds an exclusive session. Needed by those.",
+    "Decides which instance holds an exclusive session. Needed when there is such a session.",
   ),
 });

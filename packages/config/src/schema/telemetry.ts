@@ -38,10 +38,13 @@ const entries = <const Value extends v.GenericSchema<string>>(value: Value, name
 
 const metricsSchema = v.strictObject({
   enabled: describe(v.optional(v.boolean(), true), "Whether metrics are exported."),
-  interval: describe(v.optional(positiveDuration()), "How often. Default: OTEL_METRIC_EXPORT_INTERVAL, else 60s."),
+  interval: describe(
+    v.optional(positiveDuration()),
+    "How often metrics are exported. Default: OTEL_METRIC_EXPORT_INTERVAL, else 60s.",
+  ),
   temporality: describe(
     v.optional(v.picklist(["cumulative", "delta"])),
-    "Whether counters and histograms are told since the start or since the last time. Default: OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, else `cumulative`.",
+    "Whether counters and histograms count from the start of the process or from the last export. Default: OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, else `cumulative`.",
   ),
 });
 
@@ -49,11 +52,11 @@ const tracesSchema = v.strictObject({
   enabled: describe(v.optional(v.boolean(), true), "Whether deliveries are traced."),
   sample_ratio: describe(
     v.optional(v.pipe(v.number(RATIO), v.minValue(0, RATIO), v.maxValue(1, RATIO))),
-    "The part of the messages without a trace context that begin a trace, 0 to 1; of the others, what is sampled at the source is. Default: OTEL_TRACES_SAMPLER, else 1.",
+    "The share, 0 to 1, of the messages without a trace context that begin a trace. Messages with one are traced if their source sampled them. Default: OTEL_TRACES_SAMPLER, else 1.",
   ),
   max_queue: describe(
     v.optional(integer(1, 1_000_000)),
-    "How many spans wait for the collector at most; what is beyond is dropped and counted. Default: OTEL_BSP_MAX_QUEUE_SIZE, else 2048.",
+    "The most spans that wait for the collector. Further spans are dropped and counted. Default: OTEL_BSP_MAX_QUEUE_SIZE, else 2048.",
   ),
 });
 
@@ -76,7 +79,7 @@ export const telemetrySchema = v.strictObject({
         ),
         compression: describe(
           v.optional(v.picklist(["gzip", "none"])),
-          "Default: OTEL_EXPORTER_OTLP_COMPRESSION, else `none`.",
+          "How exports are compressed. Default: OTEL_EXPORTER_OTLP_COMPRESSION, else `none`.",
         ),
         ca_file: describe(
           v.optional(pemFile("authorities")),
@@ -85,7 +88,7 @@ export const telemetrySchema = v.strictObject({
         service_name: describe(v.optional(text()), "`service.name`. Default: OTEL_SERVICE_NAME, else the bridge's id."),
         resource_attributes: describe(
           entries(v.string("expected a string"), /^[!-~]{1,256}$/, "not the name of an attribute"),
-          "What else is said of this process, such as `deployment.environment.name`; wins over OTEL_RESOURCE_ATTRIBUTES.",
+          "Further attributes of this process, such as `deployment.environment.name`. They win over OTEL_RESOURCE_ATTRIBUTES.",
         ),
         metrics: describe(v.optional(metricsSchema, {}), "Metrics."),
         traces: describe(v.optional(tracesSchema, {}), "Traces."),

@@ -25,7 +25,7 @@ export class Guard {
     this.#before = trial.sends(routes);
   }
 
-  /** Why it is hurt; `undefined` while it is not. */
+  /** Why it is breached; `undefined` while it is not. */
   look(): Reversal | undefined {
     const now = this.#clock.monotonic();
     if (now < this.#begins) return undefined;

@@ -23,7 +23,7 @@ export interface BridgeDefinition extends Pick<
   readonly id: string;
   /** The instance as a whole. */
   readonly bridge?: Omit<BridgeDocument["bridge"], "id"> | undefined;
-  /** The stores, one a role. */
+  /** The stores, one for each role. */
   readonly stores?: StoreDefinitions | undefined;
   /**
    * Names sessions, which brokers may know by their names. A session that stands only in routes is called like its transport;
@@ -46,7 +46,7 @@ export interface StoreDefinitions {
   readonly dlq?: DlqStoreDefinition | undefined;
   /** Keeps accepted messages until they are sent. Needed by `shared_outbox` routes. */
   readonly outbox?: OutboxStoreDefinition | undefined;
-  /** Decides which instance holds an exclusive session. Needed by those. */
+  /** Decides which instance holds an exclusive session. Needed when there is such a session. */
   readonly lease?: LeaseStoreDefinition | undefined;
 }
 

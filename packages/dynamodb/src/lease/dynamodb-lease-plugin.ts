@@ -7,7 +7,7 @@ import { openDynamodbLeases } from "./open-dynamodb-leases.ts";
 const options = v.strictObject({
   table_name: describe(
     tableName(),
-    "The table, made by `bridge-aws -create-tables`. Bridges of different ids may share one.",
+    "The table, created by `bridge-aws -create-tables`. Bridges of different ids may share one.",
   ),
 });
 

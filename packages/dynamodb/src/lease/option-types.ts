@@ -4,6 +4,6 @@
 
 /** Options of the lease store `dynamodb`. */
 export interface DynamodbLeaseStoreOptions {
-  /** The table, made by `bridge-aws -create-tables`. Bridges of different ids may share one. */
+  /** The table, created by `bridge-aws -create-tables`. Bridges of different ids may share one. */
   readonly table_name: string;
 }

@@ -6,7 +6,10 @@ import { openDynamodbOutbox } from "./open-dynamodb-outbox.ts";
 
 const options = v.strictObject({
   table_name: describe(tableName(), "The table; region, endpoint and credentials are those of the AWS SDK."),
-  retention: describe(v.optional(duration(), "1h"), "How long finished records stay as evidence against duplicates."),
+  retention: describe(
+    v.optional(duration(), "1h"),
+    "How long finished records are kept, so that duplicates are recognized.",
+  ),
 });
 
 /** The outbox store `dynamodb`. */

@@ -6,6 +6,6 @@
 export interface DynamodbOutboxStoreOptions {
   /** The table; region, endpoint and credentials are those of the AWS SDK. */
   readonly table_name: string;
-  /** How long finished records stay as evidence against duplicates. Default: 1h. */
+  /** How long finished records are kept, so that duplicates are recognized. Default: 1h. */
   readonly retention?: string | undefined;
 }

@@ -10,15 +10,15 @@ const options = v.strictObject({
   ),
   retention: describe(
     v.optional(duration(), "1h"),
-    "How long delivered records are remembered, so that a repeat of their message is known as one.",
+    "How long delivered records are remembered, so that a repeat of their message is recognized.",
   ),
   max_bytes: describe(
     v.optional(integer(1024 * 1024)),
-    "The size from which on new records are refused, until some are delivered. Default: none.",
+    "The size from which new records are refused, until some are delivered. Default: no limit.",
   ),
   on_corrupt: describe(
     v.optional(v.picklist(["refuse", "quarantine"], 'expected "refuse" or "quarantine"'), "refuse"),
-    "What to do with a damaged file: refuse to start, or set it aside with what was not delivered and begin a new one.",
+    "What to do with a damaged file: refuse to start, or set it aside, with what was not delivered, and begin a new one.",
   ),
 });
 

@@ -9,9 +9,9 @@ const options = v.strictObject({
       true,
       "the memory lease store is seen by one process only and forgets on restart: set acknowledge_volatile: true to accept that",
     ),
-    "Must be true: says that leases which no other process sees are accepted.",
+    "Must be true: you accept leases that no other process sees.",
   ),
-  name: describe(v.optional(text(), "default"), "Bridges of one process that give the same name share their leases."),
+  name: describe(v.optional(text(), "default"), "Bridges in one process with the same name share their leases."),
 });
 
 /** The lease store `memory`. */

@@ -4,8 +4,8 @@
 
 /** Options of the lease store `memory`. */
 export interface MemoryLeaseStoreOptions {
-  /** Must be true: says that leases which no other process sees are accepted. */
+  /** Must be true: you accept leases that no other process sees. */
   readonly acknowledge_volatile: true;
-  /** Bridges of one process that give the same name share their leases. Default: default. */
+  /** Bridges in one process with the same name share their leases. Default: default. */
   readonly name?: string | undefined;
 }

@@ -9,13 +9,16 @@ const options = v.strictObject({
       true,
       "the memory outbox loses accepted messages on restart: set acknowledge_volatile: true to accept that",
     ),
-    "Must be true: says that losing accepted messages on restart is accepted.",
+    "Must be true: you accept that a restart loses accepted messages.",
   ),
   max_records: describe(
     v.optional(integer(1), 100_000),
     "The most records. Finished ones make room for new ones; when none is finished, further messages wait at their source.",
   ),
-  retention: describe(v.optional(duration(), "1h"), "How long finished records stay as evidence against duplicates."),
+  retention: describe(
+    v.optional(duration(), "1h"),
+    "How long finished records are kept, so that duplicates are recognized.",
+  ),
 });
 
 /** The outbox store `memory`. */

@@ -4,10 +4,10 @@
 
 /** Options of the outbox store `memory`. */
 export interface MemoryOutboxStoreOptions {
-  /** Must be true: says that losing accepted messages on restart is accepted. */
+  /** Must be true: you accept that a restart loses accepted messages. */
   readonly acknowledge_volatile: true;
   /** The most records. Finished ones make room for new ones; when none is finished, further messages wait at their source. Default: 100000. */
   readonly max_records?: number | undefined;
-  /** How long finished records stay as evidence against duplicates. Default: 1h. */
+  /** How long finished records are kept, so that duplicates are recognized. Default: 1h. */
   readonly retention?: string | undefined;
 }

@@ -10,7 +10,7 @@ const DEFAULT_BYTES = 16 * 1024 * 1024;
 /** The option `max_message_bytes` of a session: what a server may announce before it is refused. */
 export const maxMessageBytes = describe(
   v.optional(integer(MIN_BYTES, MAX_BYTES), DEFAULT_BYTES),
-  "The largest message, headers included, that the bridge takes in. One that is announced to be larger ends the connection before it is read.",
+  "The largest message, headers included, that the bridge takes in. If a message is announced as larger, the connection ends before it is read.",
 );
 
 /** Why a connection is ended on which the server that `label` shows has announced more than `limit` bytes. */

@@ -57,18 +57,18 @@ const connection = {
   port: describe(v.optional(integer(1, 65_535)), "Default: `PGPORT`, else 5432."),
   database: describe(v.optional(text()), "Default: `PGDATABASE`, else the name of the user."),
   user: describe(v.optional(text()), "Default: `PGUSER`, else the user that the bridge runs as."),
-  password: describe(v.optional(secret()), "Goes with the user. Default: that of the `url`, else `PGPASSWORD`."),
+  password: describe(v.optional(secret()), "The password of the user. Default: that of the `url`, else `PGPASSWORD`."),
   tls: describe(
     v.optional(clientTlsSchema),
     "Connects with TLS. Default: as `sslmode` of the `url` or `PGSSLMODE` says, else without.",
   ),
   schema: describe(
     v.optional(schemaName, "bridge"),
-    "The schema with the tables, made by `bridge -create-tables`. One for each bridge: its instances share it.",
+    "The schema with the tables, created by `bridge -create-tables`. One for each bridge: its instances share it.",
   ),
   pool_size: describe(
     v.optional(integer(1, 100), 5),
-    "Connections that this store of this instance opens at most. Calls beyond that wait for their turn.",
+    "The most connections that this store opens at this instance. Further calls wait for their turn.",
   ),
 };
 

@@ -10,7 +10,7 @@ import { openPostgresDlq } from "./open-postgres-dlq.ts";
 const options = postgresOptions({
   retention: describe(
     v.optional(positiveDuration()),
-    "Entries that failed longer ago than this are not there any more, and deleted within a minute. Default: they are kept.",
+    "Entries that failed longer ago than this are no longer found, and are deleted within a minute. Default: they are kept.",
   ),
 });
 

@@ -14,7 +14,7 @@ export interface PostgresOutboxStoreOptions {
   readonly database?: string | undefined;
   /** Default: `PGUSER`, else the user that the bridge runs as. */
   readonly user?: string | undefined;
-  /** Goes with the user. Default: that of the `url`, else `PGPASSWORD`. */
+  /** The password of the user. Default: that of the `url`, else `PGPASSWORD`. */
   readonly password?: string | undefined;
   /** Connects with TLS. Default: as `sslmode` of the `url` or `PGSSLMODE` says, else without. */
   readonly tls?: {
@@ -27,10 +27,10 @@ export interface PostgresOutboxStoreOptions {
     /** Whether the server must prove who it is. `false` is for tests only. Default: true. */
     readonly reject_unauthorized?: boolean | undefined;
   } | undefined;
-  /** The schema with the tables, made by `bridge -create-tables`. One for each bridge: its instances share it. Default: bridge. */
+  /** The schema with the tables, created by `bridge -create-tables`. One for each bridge: its instances share it. Default: bridge. */
   readonly schema?: string | undefined;
-  /** Connections that this store of this instance opens at most. Calls beyond that wait for their turn. Default: 5. */
+  /** The most connections that this store opens at this instance. Further calls wait for their turn. Default: 5. */
   readonly pool_size?: number | undefined;
-  /** How long finished records stay as evidence against duplicates. Default: 1h. */
+  /** How long finished records are kept, so that duplicates are recognized. Default: 1h. */
   readonly retention?: string | undefined;
 }

@@ -8,7 +8,10 @@ import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { openPostgresOutbox } from "./open-postgres-outbox.ts";
 
 const options = postgresOptions({
-  retention: describe(v.optional(duration(), "1h"), "How long finished records stay as evidence against duplicates."),
+  retention: describe(
+    v.optional(duration(), "1h"),
+    "How long finished records are kept, so that duplicates are recognized.",
+  ),
 });
 
 /** The outbox store `postgres`. */

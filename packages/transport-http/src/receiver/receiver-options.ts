@@ -29,14 +29,11 @@ const path = v.pipe(
 );
 
 const tls = v.strictObject({
-  cert_file: describe(
-    pemFile("certificate"),
-    "PEM file of the certificate, and of those that lead from it to its authority.",
-  ),
+  cert_file: describe(pemFile("certificate"), "PEM file of the certificate and its intermediate certificates."),
   key_file: describe(pemFile("key", "cert_file"), "PEM file of its private key, without a passphrase."),
   client_ca_file: describe(
     v.optional(pemFile("authorities")),
-    "PEM file of authorities: only callers with a certificate of one of them come in.",
+    "PEM file of certificate authorities: only callers with a certificate of one of them are let in.",
   ),
 });
 
@@ -57,7 +54,7 @@ export const receiverOptions = v.pipe(
     ),
     allow_anonymous: describe(
       v.optional(v.boolean("expected true or false"), false),
-      "With neither api_key nor tls.client_ca_file: takes messages from anybody who can reach an address beyond loopback, and on loopback whatever Host and Origin a request has.",
+      "Without api_key and tls.client_ca_file: takes messages at an address beyond loopback, from anybody who can reach it, and on loopback whatever Host and Origin a request has.",
     ),
     max_body: describe(
       v.optional(integer(1, 2 ** 30), 2 ** 20),
@@ -69,7 +66,7 @@ export const receiverOptions = v.pipe(
     ),
     tls: describe(
       v.optional(tls),
-      "Switches the listener to TLS, 1.2 and above. The files are read again when they change. The same for all receivers of an address.",
+      "Switches the listener to TLS, 1.2 and above. The files are read again when they change. Must be the same for all receivers of one address.",
     ),
   }),
   v.forward(

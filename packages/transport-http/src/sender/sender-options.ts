@@ -113,7 +113,7 @@ export const senderOptions = v.pipe(
     ),
     max_connections: describe(
       v.optional(integer(1, 10_000), 128),
-      "The most connections to one origin. Sends beyond wait for one, within the route's send_timeout.",
+      "The most connections to one origin. Further sends wait for one, within the route's send_timeout.",
     ),
     connect_timeout: describe(
       v.optional(positiveDuration(), "10s"),
