@@ -42,7 +42,8 @@ export class Commits {
     const isNoted = document.note?.tried.revision === document.stored.revision;
     if (!this.#isOriginal || isNoted || live.length < (plan.instances ?? 1)) return false;
     return live.every(
-      ({ supervisor, configured }) =>
+      ({ supervisor, configured, owner }) =>
+        owner.frozen === undefined &&
         configured?.transactions.probation() === undefined &&
         configured?.told === undefined &&
         supervisor.view().configVersion === document.stored.version,

@@ -40,7 +40,9 @@ export class Undelivered {
     if (plan.outbox === undefined) return;
     time.at(time.now + LOOK_MS, () => this.lookAfter());
     for (const instance of this.#instances.live) {
-      if (instance.supervisor.state().kind !== "running" || this.#moving.has(instance)) continue;
+      // One that stands still answers nobody.
+      if (instance.owner.frozen !== undefined || this.#moving.has(instance)) continue;
+      if (instance.supervisor.state().kind !== "running") continue;
       this.#move(instance, this.#undelivered(instance), "that nobody delivers");
       this.#move(instance, this.#inTheWay(instance), "that are in its way, and that it may not send");
     }
