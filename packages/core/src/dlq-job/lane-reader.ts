@@ -1,4 +1,4 @@
-import type { Clock, DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
+import type { Clock, DeadLetterHead, DeadLetterPage, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
 import { askStore } from "../dlq/ensure-marked.ts";
 import type { EntriesStore } from "./watched-store.ts";
 
@@ -11,6 +11,12 @@ const PAGE_TIMEOUT_MS = 20_000;
 /** Entries behind one that does not settle: further ones wait for it. */
 const MAX_SPAN = 10_000;
 
+export type PageFilter = (
+  heads: readonly DeadLetterHead[],
+  after: DeadLetterPosition | undefined,
+  signal: AbortSignal,
+) => Promise<readonly DeadLetterHead[]>;
+
 export interface LaneReaderOptions {
   readonly store: Pick<EntriesStore, "page">;
   readonly clock: Clock;
@@ -18,8 +24,8 @@ export interface LaneReaderOptions {
   readonly cursor: DeadLetterPosition | undefined;
   /** The last that belongs to it. */
   readonly until: DeadLetterPosition | undefined;
-  /** Which of them it is about. Default: all. */
-  readonly only?: ((head: DeadLetterHead) => boolean) | undefined;
+  /** Which of a page, read from behind `after`, it is about. Default: all. */
+  readonly only?: PageFilter | undefined;
 }
 
 /** The entries of a lane, oldest first, and how far all of them are settled. */
@@ -96,16 +102,26 @@ export class LaneReader {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { store, clock, query, until, only } = this.#options;
-    const page = await askStore(
-      { clock, signal },
-      (bound) => store.page(query, { ...PAGE, order: "oldest", after: this.#next }, bound),
-      PAGE_TIMEOUT_MS,
-    );
+    const after = this.#next;
+    const page = await pageOf({ store, clock, query }, after, signal);
     const within = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
-    this.#ahead.push(...(only === undefined ? within : within.filter(only)));
+    this.#ahead.push(...(only === undefined ? within : await only(within, after, signal)));
     this.#next = page.next;
     this.#isRead = page.next === undefined || within.length < page.entries.length;
   }
+}
+
+/** The next entries, oldest first. */
+export function pageOf(
+  { store, clock, query }: Pick<LaneReaderOptions, "store" | "clock" | "query">,
+  after: DeadLetterPosition | undefined,
+  signal: AbortSignal,
+): Promise<DeadLetterPage> {
+  return askStore(
+    { clock, signal },
+    (bound) => store.page(query, { ...PAGE, order: "oldest", after }, bound),
+    PAGE_TIMEOUT_MS,
+  );
 }
 
 /** Whether `one` comes after `other`. */

@@ -1,12 +1,10 @@
-import type { DeadLetterHead } from "@bridge/ports";
-import { markOf } from "../dlq/failed-replay.ts";
 import { doneOf, type Job, type JobLane } from "./job.ts";
 import type { LaneStanding } from "./job-parts.ts";
 import type { JobRun } from "./job-run.ts";
 import { Lane } from "./lane.ts";
 import { LaneReader } from "./lane-reader.ts";
-import { mayBeRoute } from "./odd-routes.ts";
 import { setQuery } from "./set-query.ts";
+import { straysOf } from "./stray-entries.ts";
 
 /** The lanes of a redrive that had not ended when this owner began, and in the end one for what they have not met. */
 export class Lanes {
@@ -84,8 +82,7 @@ function alwaysReady(): LaneStanding {
 
 function restOf({ job, store, parts }: JobRun): Lane {
   const { clock } = parts;
-  const of = { jobId: job.id, attempt: job.attempt };
-  const only = (head: DeadLetterHead): boolean => mayBeRoute(head) && markOf(head, of) === undefined;
+  const only = straysOf({ job, store, clock });
   const reader = new LaneReader({ store, clock, query: setQuery(job), cursor: undefined, until: job.until, only });
   return new Lane(
     { routeId: "", total: 0, done: 0, failed: 0, ended: false },

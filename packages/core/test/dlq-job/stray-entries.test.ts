@@ -4,7 +4,7 @@ import { SpoiledDeadLetter } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
-import { begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
 
 const STRAYS = ["e00003", "e00007"];
 
@@ -60,5 +60,20 @@ test("what has failed in its lane, or was deleted meanwhile, is not counted agai
   await bridge.supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound());
   const { counts, total } = await until(bridge, job.id, "completed");
   expect([total, counts]).toMatchObject([20, { succeeded: 17, failed: 1, skipped: 2 }]);
+  await bridge.supervisor.shutdown();
+});
+
+test("what has failed in its lane is not sent again where a redrive of the entry alone has put its mark in place of the job's", async () => {
+  const { dlq, bridge } = await withStrays((id) =>
+    id === "e00001" ? Promise.reject(new SpoiledDeadLetter(id)) : undefined,
+  );
+  const { job } = await bridge.supervisor.jobs().plan(orderOf({ settings: { ...AT_ONCE, rate: 5 } }), bound());
+  await dlq.admin.delete(["e00019"], bound());
+  await bridge.supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound());
+  await until(bridge, job.id, ({ counts }) => counts.failed === 1);
+  const alone = { lastAt: 0, lastCode: "REJECTED", lastError: "no", jobTry: 7 } as const;
+  await dlq.marks.mark(new Map([["e00001", { redriven: alone }]]), bound());
+  const { counts } = await until(bridge, job.id, "completed");
+  expect(counts).toMatchObject({ succeeded: 18, failed: 1, skipped: 1 });
   await bridge.supervisor.shutdown();
 });
