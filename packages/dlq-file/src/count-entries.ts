@@ -12,7 +12,7 @@ const RETRY_MS = 1_000;
 /**
  * Counts the entries of a file that has just been opened, in slices. Each has its place among the writes: so it comes between
  * others in the order in which they are done, and each entry counts once. Never rejects: ends when it is done, when the file has been
- * opened again since, or when `signal` aborts.
+ * opened again since or is counted once more, or when `signal` aborts.
  */
 export async function countEntries(
   file: FileDatabase<DlqTables>,
@@ -39,7 +39,7 @@ export async function countEntries(
   }
 
   function slice(current: DlqTables): (CountedStretch & { readonly tookMs: number }) | undefined {
-    if (current !== tables) return undefined;
+    if (current !== tables || current.counts !== counts) return undefined;
     const begin = clock.monotonic();
     const stretch = entries.stretch(counts.upTo, most);
     return { ...stretch, tookMs: clock.monotonic() - begin };

@@ -13,6 +13,7 @@ export function* countTrash(
   cap: number,
   batch: string | undefined,
 ): Steps<number> {
+  file.read(({ trash }) => trash.demandTimes());
   let count = 0;
   const chunks = batch === undefined ? inTime(file, now) : stretches((after) => ofBatch(file, batch, now, after));
   for (const more of chunks) {
@@ -25,8 +26,8 @@ export function* countTrash(
 
 /** By when they end; all that one purge has thrown away may end at one time. */
 function* inTime(file: FileDatabase<DlqTables>, now: number): Generator<number, void> {
-  for (let end: number | bigint | undefined = now; end !== undefined;) {
-    const after: number | bigint = end;
+  for (let end: number | undefined = now; end !== undefined;) {
+    const after: number = end;
     end = file.read(({ trash }) => trash.untilAt(after, CHUNK));
     const before = end ?? Infinity;
     yield file.read(({ trash }) => trash.countBetween(after, before));
@@ -39,7 +40,7 @@ function ofBatch(file: FileDatabase<DlqTables>, batch: string, now: number, afte
 }
 
 function* stretches(read: (after: number) => TrashStretch): Generator<number, void> {
-  for (let after: number | null = 0; after !== null;) {
+  for (let after: number | null = -Infinity; after !== null;) {
     const { count, last }: TrashStretch = read(after);
     yield count;
     after = last;

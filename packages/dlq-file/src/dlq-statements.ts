@@ -21,6 +21,7 @@ import {
   type NewRow,
   positionOf,
 } from "./dead-letter-row.ts";
+import { demandReadable } from "./demand-readable.ts";
 import { type CountedGroup, type CountedRow, type CountedStretch, HOUR_MS } from "./entry-counts.ts";
 import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
 
@@ -77,7 +78,7 @@ export class DlqStatements {
   }
 
   get(id: string): EntryRow | undefined {
-    return this.#select.get(id) as EntryRow | undefined;
+    return demandReadable(this.#select.all(id) as unknown as EntryRow[])[0];
   }
 
   count(cap: number): number {
@@ -85,11 +86,11 @@ export class DlqStatements {
   }
 
   delete(number: number): CountedRow | undefined {
-    return this.#delete.get(number) as CountedRow | undefined;
+    return demandReadable(this.#delete.all(number) as unknown as CountedRow[])[0];
   }
 
   deleteById(id: string): CountedRow | undefined {
-    return this.#deleteById.get(id) as CountedRow | undefined;
+    return demandReadable(this.#deleteById.all(id) as unknown as CountedRow[])[0];
   }
 
   /** False when it is not there. */
@@ -170,10 +171,10 @@ export class DlqStatements {
     return (rows as { readonly number: number }[]).map(({ number }) => number);
   }
 
-  #read(sql: string, ...values: readonly SQLInputValue[]): unknown[] {
+  #read(sql: string, ...values: readonly SQLInputValue[]): readonly unknown[] {
     let statement = this.#filtered.get(sql);
     if (statement === undefined) this.#filtered.set(sql, (statement = this.#db.prepare(sql)));
-    return statement.all(...values);
+    return demandReadable(statement.all(...values));
   }
 }
 

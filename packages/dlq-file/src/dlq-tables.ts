@@ -9,8 +9,8 @@ export class DlqTables {
   readonly entries: DlqStatements;
   readonly trash: TrashStatements;
   readonly jobs: JobStatements;
-  readonly counts = new EntryCounts();
 
+  #counts = new EntryCounts();
   readonly #db: DatabaseSync;
 
   constructor(db: DatabaseSync) {
@@ -18,6 +18,15 @@ export class DlqTables {
     this.entries = new DlqStatements(db);
     this.trash = new TrashStatements(db);
     this.jobs = new JobStatements(db);
+  }
+
+  get counts(): EntryCounts {
+    return this.#counts;
+  }
+
+  /** What is there has changed otherwise than by what was put and deleted: it is to be counted once more. */
+  recount(): void {
+    this.#counts = new EntryCounts();
   }
 
   /** Writes over what `work` deletes, so that nothing of it is left in the file. Elsewhere it costs a tenth of the throughput. */

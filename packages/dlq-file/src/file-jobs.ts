@@ -2,13 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { FileDatabase } from "@bridge/file/internal";
 import type { DlqJobs, StoredJob } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
+import { demandReadable } from "./demand-readable.ts";
 import type { DlqTables } from "./dlq-tables.ts";
-import { SOUND_JOB } from "./sound-columns.ts";
 
-/** Somebody may change a row while the file is open, too. Its id is the one that it is asked by. */
-const JOB = `
-  id, ${SOUND_JOB.revision} AS revision, ${SOUND_JOB.state} AS state, ${SOUND_JOB.created_at} AS createdAt,
-  ${SOUND_JOB.document} AS document`;
+const JOB = "id, revision, state, created_at AS createdAt, document";
 
 /** What is asked of the jobs of a file. */
 export class JobStatements {
@@ -33,12 +30,12 @@ export class JobStatements {
   }
 
   get(id: string): StoredJob | undefined {
-    return this.#select.get(id) as unknown as StoredJob | undefined;
+    return demandReadable(this.#select.all(id) as unknown as StoredJob[])[0];
   }
 
   list(states: readonly string[] | undefined, limit: number): readonly StoredJob[] {
     const wanted = states === undefined ? null : JSON.stringify(states);
-    return this.#list.all(wanted, wanted, limit) as unknown as StoredJob[];
+    return demandReadable(this.#list.all(wanted, wanted, limit) as unknown as StoredJob[]);
   }
 
   /** What this job has thrown away is being taken back. */
@@ -64,12 +61,11 @@ export function fileJobs(file: FileDatabase<DlqTables>): DlqJobs {
   return {
     async get(id, signal) {
       signal.throwIfAborted();
-      return file.read(({ jobs }) => jobs.get(id));
+      return file.reading(() => file.read(({ jobs }) => jobs.get(id)), signal);
     },
     async list({ states, limit }, signal) {
       signal.throwIfAborted();
-      // Nobody can ask for one without an id.
-      return file.read(({ jobs }) => jobs.list(states, limit)).filter(({ id }) => typeof id === "string");
+      return file.reading(() => file.read(({ jobs }) => jobs.list(states, limit)), signal);
     },
     put(job, expectedRevision, signal) {
       return write(job.document.length, (jobs) => jobs.put(job, expectedRevision), signal);

@@ -42,8 +42,10 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
     },
     async count(cap, signal, batch) {
       signal.throwIfAborted();
-      const now = batch === undefined ? clock.now() : file.read((tables) => timeOf(tables, batch));
-      return new Slices(clock).run(countTrash(file, now, cap, batch), signal);
+      return file.reading(() => {
+        const now = batch === undefined ? clock.now() : file.read((tables) => timeOf(tables, batch));
+        return new Slices(clock).run(countTrash(file, now, cap, batch), signal);
+      }, signal);
     },
   };
 

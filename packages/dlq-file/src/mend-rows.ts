@@ -12,12 +12,12 @@ export function mendRows(db: DatabaseSync): void {
   renumber(db, ["dead_letter_trash"]);
   for (const unsound of UNSOUND)
     db.exec(`
-      UPDATE OR IGNORE dead_letter SET ${settingOf(SOUND)}
+      UPDATE dead_letter SET ${settingOf(SOUND)}
       WHERE number IN (SELECT number FROM dead_letter WHERE ${unsound})`);
   for (const unsound of unsoundTime("until"))
     db.exec(`UPDATE dead_letter_trash SET until = ${A_DAY_FROM_NOW} WHERE ${unsound}`);
   const other = Object.entries(SOUND_JOB).map(([column, value]) => `${column} IS NOT ${value}`);
-  db.exec(`UPDATE OR IGNORE dead_letter_job SET ${settingOf(SOUND_JOB)} WHERE ${other.join(" OR ")}`);
+  db.exec(`UPDATE dead_letter_job SET ${settingOf(SOUND_JOB)} WHERE ${other.join(" OR ")}`);
 }
 
 function settingOf(sound: Readonly<Record<string, string>>): string {

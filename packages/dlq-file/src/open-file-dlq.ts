@@ -47,7 +47,8 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
 
   function open(): FileDatabase<DlqTables> {
     try {
-      return new FileDatabase({ path, kind: DLQ_FILE, onDamage: "quarantine", maxBytes, clock, logger, prepare });
+      const kept = { kind: DLQ_FILE, onDamage: "quarantine", prepare, onMended: recount } as const;
+      return new FileDatabase({ path, maxBytes, clock, logger, ...kept });
     } catch (error) {
       closing.abort();
       throw error;
@@ -57,10 +58,17 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
   function prepare(db: DatabaseSync): DlqTables {
     const tables = new DlqTables(db);
     // When it is open.
-    void Promise.resolve().then(() => {
-      if (!closing.signal.aborted) void countEntries(file, tables, clock, closing.signal);
-    });
+    void Promise.resolve().then(() => beginToCount(tables));
     return tables;
+  }
+
+  function recount(tables: DlqTables): void {
+    tables.recount();
+    beginToCount(tables);
+  }
+
+  function beginToCount(tables: DlqTables): void {
+    if (!closing.signal.aborted) void countEntries(file, tables, clock, closing.signal);
   }
 
   return {
@@ -79,20 +87,20 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
     },
     async get(id, signal) {
       signal.throwIfAborted();
-      const row = file.read(({ entries }) => entries.get(id));
+      const row = await file.reading(() => file.read(({ entries }) => entries.get(id)), signal);
       return row === undefined ? undefined : spoiled.read(id, row, () => entryOf(id, row));
     },
     async list(filter, page, signal) {
       signal.throwIfAborted();
       demandPage(page);
-      return file.read(({ entries }) => entries.list(filter, page)).map(headOf);
+      return file.reading(() => file.read(({ entries }) => entries.list(filter, page)).map(headOf), signal);
     },
     async count(cap, signal) {
       signal.throwIfAborted();
       return file.read(({ entries }) => entries.count(cap));
     },
-    page: (query, page, signal) => readPage(file, query, page, clock, signal),
-    facets: (request, signal) => readFacets(file, request, clock, signal),
+    page: (query, page, signal) => file.reading(() => readPage(file, query, page, clock, signal), signal),
+    facets: (request, signal) => file.reading(() => readFacets(file, request, clock, signal), signal),
     marks: fileMarks(file, clock),
     jobs: fileJobs(file),
     admin: {

@@ -2,9 +2,12 @@
 const MOST = Number.MAX_SAFE_INTEGER;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
+/** Numbers of rows that are gone are given again: an id made of one may be that of another by now. */
+const NEW_ID = "'spoiled-' || lower(hex(randomblob(8)))";
+
 /** Of `dead_letter` and its trash: what there is to be read of a column, whatever somebody has put there. The head may still say what it was. */
 export const SOUND = {
-  id: text("id", "'spoiled-' || number"),
+  id: text("id", NEW_ID),
   failed_at: number("failed_at", told("failedAt", "integer", NOW, `BETWEEN -${MOST} AND ${MOST}`)),
   route_id: text("route_id", told("routeId", "text", "''")),
   binding_id: text("binding_id", told("bindingId", "text", "''")),
@@ -15,7 +18,7 @@ export const SOUND = {
 
 /** The same of `dead_letter_job`. The engine finds that its document was not sealed with these. */
 export const SOUND_JOB = {
-  id: text("id", "'spoiled-' || rowid"),
+  id: text("id", NEW_ID),
   revision: number("revision", "0"),
   state: text("state", "''"),
   created_at: number("created_at", NOW),

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { MarksRow } from "./dead-letter-row.ts";
+import { demandReadable } from "./demand-readable.ts";
 import { COLUMNS } from "./dlq-file-kind.ts";
 import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
@@ -26,6 +27,7 @@ export class TrashStatements {
   readonly #over: StatementSync;
   readonly #delete: StatementSync;
   readonly #deleteById: StatementSync;
+  readonly #ends: StatementSync;
   readonly #untilAt: StatementSync;
   readonly #countBetween: StatementSync;
   readonly #countAt: StatementSync;
@@ -59,11 +61,11 @@ export class TrashStatements {
       DELETE FROM dead_letter_trash WHERE number IN (
         SELECT trash.number FROM batches CROSS JOIN dead_letter_trash AS trash
          WHERE trash.batch = batches.batch AND trash.id = ?)`);
+    this.#ends = db.prepare(`
+      SELECT min(until) AS until FROM dead_letter_trash UNION ALL SELECT max(until) FROM dead_letter_trash`);
     this.#untilAt = db.prepare(`
       SELECT until FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
       WHERE until > ? ORDER BY until LIMIT 1 OFFSET ?`);
-    // Somebody may change one while the file is open.
-    this.#untilAt.setReadBigInts(true);
     this.#countBetween = db.prepare(`
       SELECT count(*) AS count FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until > ? AND until < ?`);
     this.#countAt = db.prepare(`
@@ -106,26 +108,38 @@ export class TrashStatements {
 
   /** The numbers of those of a batch that are in time. */
   inTime(batch: string, now: number, limit: number): readonly number[] {
+    this.demandTimes();
     return numbersIn(this.#batch.all(batch, now, limit));
   }
 
   /** The numbers of those that are over their time, and not being taken back. */
   over(now: number, limit: number): readonly number[] {
+    this.demandTimes();
     return numbersIn(this.#over.all(now, limit));
   }
 
+  /**
+   * Each of them has a time at which it ends.
+   *
+   * @throws UnreadableRow
+   */
+  demandTimes(): void {
+    const ends = this.#ends.all() as { readonly until: unknown }[];
+    demandReadable(ends.filter(({ until }) => until !== null));
+  }
+
   /** The end of the one that so many others are before, of those that end after `end`. */
-  untilAt(end: number | bigint, nth: number): bigint | undefined {
-    return (this.#untilAt.get(end, nth) as { readonly until: bigint } | undefined)?.until;
+  untilAt(end: number, nth: number): number | undefined {
+    return (this.#untilAt.get(end, nth) as { readonly until: number } | undefined)?.until;
   }
 
   /** How many end between two times, without these. */
-  countBetween(after: number | bigint, before: number | bigint): number {
+  countBetween(after: number, before: number): number {
     return (this.#countBetween.get(after, before) as { readonly count: number }).count;
   }
 
   /** Of those that end at one time, of as many as `limit`. */
-  countAt(until: number | bigint, after: number, limit: number): TrashStretch {
+  countAt(until: number, after: number, limit: number): TrashStretch {
     return this.#countAt.get(until, after, limit) as unknown as TrashStretch;
   }
 

@@ -51,6 +51,13 @@ export async function changedCopyOf(store: DlqStore, change: (db: DatabaseSync) 
   return openIn(scratch, {});
 }
 
+/** The same DLQ, of which somebody has changed the file while it is open. */
+export function changedWhileOpen(store: ScratchDlq, change: (db: DatabaseSync) => void): Promise<ScratchDlq> {
+  using db = new DatabaseSync(PATHS.get(store) ?? "");
+  change(db);
+  return Promise.resolve(store);
+}
+
 function openIn(scratch: ReturnType<typeof scratchFolder>, options: Partial<FileDlqOptions>): ScratchDlq {
   const store = openDlq(scratch.path, options);
   const owning: ScratchDlq = {

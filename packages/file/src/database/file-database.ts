@@ -1,5 +1,6 @@
 import { statSync, utimesSync } from "node:fs";
 import { BridgeError, type StoreHealth } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { Checkpointer } from "./checkpointer.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Displacement } from "./displacement.ts";
@@ -7,12 +8,14 @@ import { FileFault, opening } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
 import { HangWatch } from "./hang-watch.ts";
+import { changesOf } from "./mend.ts";
 import type { OpenedFile, OpeningOptions } from "./open-or-create.ts";
 import { faultAt } from "./obstacle.ts";
 import { realPlaceOf } from "./real-place.ts";
 import { RecoveringFile } from "./recovering-file.ts";
 import { Room } from "./room.ts";
 import type { Job } from "./transaction.ts";
+import { isUnreadable } from "./unreadable-row.ts";
 
 /** So often the disk is asked whether it takes writes, so that it is known when it does not any more, and when it does again. */
 const PROBE_MS = 10_000;
@@ -26,6 +29,11 @@ export interface FileDatabaseOptions<Statements> extends OpeningOptions<Statemen
   readonly maxBytes?: number | undefined;
   /** How a group is made durable. */
   readonly sync?: DiskSync | undefined;
+  /**
+   * Called when rows were changed in the open file so that they can be read. Without it they are when the file is opened, and no sooner:
+   * whoever keeps in memory what the file holds would not know of it.
+   */
+  readonly onMended?: (statements: Statements) => void;
 }
 
 /**
@@ -126,10 +134,18 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     }
   }
 
+  /**
+   * Does what reads, and does it once more when it meets a row that cannot be read: somebody may change one while the file is open, too.
+   * It is made readable as when the file is opened.
+   */
+  reading<Result>(work: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> {
+    return this.#orMended(work, signal);
+  }
+
   /** Resolves when the job is durable. Rejects with a {@link BridgeError} when it was not done, or may not last. */
   async write<Result>(job: Job<Statements, Result>): Promise<Result> {
     this.assertOpen();
-    return this.#commits.write(job);
+    return this.#orMended(() => this.#commits.write(job));
   }
 
   /** Writes what waits, and gives the file back. */
@@ -146,6 +162,37 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     this.#file.close();
     this.#room[Symbol.dispose]();
     this.#lock[Symbol.dispose]();
+  }
+
+  async #orMended<Result>(work: () => Result | Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const { onMended } = this.#options;
+    try {
+      return await work();
+    } catch (thrown) {
+      if (onMended === undefined || !isUnreadable(thrown)) throw thrown;
+    }
+    const mending = this.#mend(onMended);
+    await (signal === undefined ? mending : orAborted(mending, signal));
+    return work();
+  }
+
+  async #mend(onMended: (statements: Statements) => void): Promise<void> {
+    const { kind, logger } = this.#options;
+    const { path } = this.#file;
+    const run = (statements: Statements): Statements | undefined => {
+      const { db } = this.#file.open();
+      const before = changesOf(db);
+      kind.mend?.(db);
+      return changesOf(db) > before ? statements : undefined;
+    };
+    const done = (mended: Statements | undefined): void => {
+      if (mended === undefined) return;
+      logger.warn("somebody has changed rows of the file so that they could not be read: they were made readable", {
+        file: path,
+      });
+      onMended(mended);
+    };
+    await this.#commits.write({ frees: true, bytes: 0, run, done });
   }
 
   /** Writes what is there already, when the disk has refused something or looks as if it would. */

@@ -38,6 +38,7 @@ export function renumber(db: DatabaseSync, tables: readonly string[]): void {
   }
 }
 
-function changesOf(db: DatabaseSync): number {
+/** How much has been changed since the file was opened. */
+export function changesOf(db: DatabaseSync): number {
   return (db.prepare("SELECT total_changes() AS changes").get() as { readonly changes: number }).changes;
 }
