@@ -53,15 +53,22 @@ export function readJob(stored: StoredJob): Job | Unreadable {
   return v > VERSION ? "newer" : job;
 }
 
-const WHY: Readonly<Record<Unreadable, string>> = {
-  newer: "the job is a newer release's: it is only shown here",
-  damaged:
-    "what is written of the job is damaged: it is only shown, and deleted when it is 7 days old and the trash has nothing of it; plan another one",
-};
+function whyUnreadable(id: string, unreadable: Unreadable): string {
+  if (unreadable === "newer") return "the job is a newer release's: it is only shown here";
+  const when = isNameable(id)
+    ? "when it is 7 days old and the trash has nothing of it"
+    : "as soon as the trash has nothing of it";
+  return `what is written of the job is damaged: it is only shown, and deleted ${when}; plan another one`;
+}
+
+/** Whether a call can have the id in its path: of these a client or a server makes another path. Such a one only somebody else writes. */
+export function isNameable(id: string): boolean {
+  return !["", ".", ".."].includes(id);
+}
 
 /** What is shown of a job that cannot be read. Nobody knows what it was: calls need what the worse of the two kinds does. */
 export function unreadableJob({ id, createdAt }: StoredJob, unreadable: Unreadable): Job {
-  const why = WHY[unreadable];
+  const why = whyUnreadable(id, unreadable);
   return {
     id,
     kind: "purge",

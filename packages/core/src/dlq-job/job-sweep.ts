@@ -1,6 +1,7 @@
 import { askStore } from "../dlq/ensure-marked.ts";
 import { isOver } from "./job.ts";
 import { type JobBook, type KeptJob, MAX_JOBS } from "./job-book.ts";
+import { isNameable } from "./job-document.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 
 const SWEEP_MS = 60_000;
@@ -38,11 +39,13 @@ export class JobSweep {
     const sound = all.filter(({ job, isReadable }) => isReadable && isOver(job.state));
     const damaged = all.filter(({ isDamaged }) => isDamaged);
     this.#tellDamaged(damaged);
-    const oldest = this.#parts.clock.now() - KEPT_MS;
-    const isOld = ({ job }: KeptJob): boolean => (job.endedAt ?? job.createdAt) < oldest;
+    const now = this.#parts.clock.now();
+    const isOld = ({ job }: KeptJob): boolean => (job.endedAt ?? job.createdAt) < now - KEPT_MS;
+    // Of a damaged job the time may be changed, too: one that is far ahead would keep it for ever.
+    const isUseless = ({ job }: KeptJob): boolean => !isNameable(job.id) || Math.abs(now - job.createdAt) > KEPT_MS;
     const asked = [
       ...sound.slice(0, MAX_ENDED).filter(isOld),
-      ...damaged.filter((kept, nth) => nth >= MAX_DAMAGED || isOld(kept)),
+      ...damaged.filter((kept, nth) => nth >= MAX_DAMAGED || isUseless(kept)),
     ];
     const needed = await this.#needed(asked, store, signal);
     const due = [...sound.slice(MAX_ENDED), ...asked].map(({ job }) => job.id).filter((id) => !needed.has(id));

@@ -57,6 +57,37 @@ test("a damaged job is told as failed, with what becomes of it; it is kept for 7
   await bridge.supervisor.shutdown();
 });
 
+test.each(["", ".", ".."])(
+  "a job whose id somebody has made %j, which no path can name, is told so, and goes once the trash has nothing of it",
+  async (id) => {
+    const { clock, dlq, bridge } = await withJobs();
+    const changed = { id, revision: 1, state: "completed", createdAt: clock.now(), document: "{" };
+    await dlq.jobs.put(changed, undefined, bound());
+    await dlq.admin.trash.move((await stored(dlq)).slice(0, 1), id, clock.now() + DAY, bound());
+    const reasons = async () =>
+      (await bridge.supervisor.jobs().list({ limit: 9 }, bound())).jobs.map(({ reason }) => reason);
+    await clock.advance(62_000);
+    expect(await reasons()).toEqual([expect.stringMatching(/ damaged: .* deleted as soon as the trash has nothing/)]);
+    clock.skip(DAY);
+    await clock.advance(62_000);
+    expect(await reasons()).toEqual([]);
+    await bridge.supervisor.shutdown();
+  },
+);
+
+test("a damaged job does not stay for ever, whatever time somebody has given it", async () => {
+  const { clock, dlq, bridge } = await withJobs();
+  for (const [id, createdAt] of [
+    ["ahead", clock.now() + 8 * DAY],
+    ["beyond", Number.MAX_SAFE_INTEGER],
+    ["new", clock.now()],
+  ] as const)
+    await dlq.jobs.put({ id, revision: 1, state: "completed", createdAt, document: "{" }, undefined, bound());
+  await clock.advance(62_000);
+  expect((await bridge.supervisor.jobs().list({ limit: 9 }, bound())).jobs.map(({ id }) => id)).toEqual(["new"]);
+  await bridge.supervisor.shutdown();
+});
+
 test("a damaged job is told once in the log", async () => {
   const told: [string, LogFields | undefined][] = [];
   const logger: Logger = {
@@ -130,8 +161,8 @@ test.each<[string, Change]>([
   await bridge.supervisor.shutdown();
 });
 
-async function putDamaged(jobs: DlqJobs, count: number): Promise<void> {
-  const damaged = { revision: 1, state: "running", createdAt: 4_102_444_800_000, document: "{}" };
+async function putDamaged(jobs: DlqJobs, count: number, createdAt: number): Promise<void> {
+  const damaged = { revision: 1, state: "running", createdAt, document: "{}" };
   for (let nth = 0; nth < count; nth++) await jobs.put({ id: `damaged-${nth}`, ...damaged }, undefined, bound());
 }
 
@@ -141,7 +172,7 @@ test("damaged jobs, however many and new, push no sound one out of the list, out
   const before = await stored(dlq);
   const { id } = await begun(bridge, { kind: "purge", undoWithinMs: DAY, settings: { ...AT_ONCE, rate: 5_000 } });
   await until(bridge, id, "completed");
-  await putDamaged(dlq.jobs, 1_300);
+  await putDamaged(dlq.jobs, 1_300, clock.now() + DAY);
   await clock.advance(70_000);
   const { jobs: listed } = await jobs.list({ limit: 999 }, bound());
   expect(listed.map(({ id: each }) => each)).toContain(id);
