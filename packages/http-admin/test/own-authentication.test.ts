@@ -51,6 +51,8 @@ function believing(permissions: readonly Permission[]): Authenticate {
 const as = (name: string): RequestInit => ({ headers: { as: name } });
 const needed = ({ action }: { readonly action: string }): Permission => NEEDS[action] ?? "read";
 
+const CREDENTIAL = "QwErTy-canary";
+
 describe("an authentication of the program's own", () => {
   it("lets in whoever it knows, and audit records name them", async () => {
     await using admin = await startAdmin({ keys: undefined, authenticate: believing(PERMISSIONS) });
@@ -119,12 +121,20 @@ describe("an authentication of the program's own", () => {
     [
       "throws",
       () => {
-        throw new Error("LDAP at ldap.internal is away");
+        throw new RangeError(`no such token: ${CREDENTIAL}`);
       },
-      "LDAP at ldap.internal is away",
+      "RangeError\n    at ",
     ],
-    ["rejects", () => Promise.reject(new Error("LDAP at ldap.internal is away")), "LDAP at ldap.internal is away"],
-    ["rejects with nothing", () => Promise.reject(undefined), "undefined"],
+    [
+      "rejects with a cause",
+      () => {
+        const away = Object.assign(new Error(`ldap://bob:${CREDENTIAL}@ldap`), { code: "ECONNREFUSED" });
+        return Promise.reject(new Error(`bind as ${CREDENTIAL} failed`, { cause: away }));
+      },
+      "caused by Error [ECONNREFUSED]\n    at ",
+    ],
+    ["rejects with a text", () => Promise.reject(CREDENTIAL), "thrown: string"],
+    ["rejects with nothing", () => Promise.reject(undefined), "thrown: undefined"],
     ["answers with null", () => null, "answered with no caller"],
     ["answers with no name", () => ({ name: "", permissions: [] }), "a name that is not"],
     ["answers with a name of two lines", () => ({ name: "a\nb", permissions: [] }), "a name that is not"],
@@ -134,6 +144,11 @@ describe("an authentication of the program's own", () => {
       () => ({ name: "a", permissions: ["dlq.redriv"] }),
       '"dlq.redriv": there are read, ',
     ],
+    [
+      "takes a credential for a permission",
+      () => ({ name: "a", permissions: [CREDENTIAL] }),
+      "a string: there are read, ",
+    ],
   ])("one that %s lets nobody in, and tells only the log why", async (_, authenticate, told) => {
     await using admin = await startAdmin({ keys: undefined, authenticate: authenticate as Authenticate });
     const refused = await admin.call("GET", "/bridge", undefined, as("bob"));
@@ -141,6 +156,7 @@ describe("an authentication of the program's own", () => {
     expect(admin.errors).toMatchObject([
       { message: "authenticate failed: the request is refused", error: expect.stringContaining(told) as string },
     ]);
+    expect(JSON.stringify(admin.errors)).not.toContain(CREDENTIAL);
     expect(admin.events).toEqual([]);
   });
 
