@@ -51,7 +51,7 @@ export function resultOf(work: Work, outcome: DrainedOutcome, signal: AbortSigna
   if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
     if (!work.handedOut) throw notBegun();
     signal.throwIfAborted();
-    throw stopped();
+    throw givenUp();
   }
   return {
     envelopeId: received.id,
@@ -85,7 +85,11 @@ export function notBegun(): OperationError {
   return new OperationError("not_begun", "the message was given up before anything was sent: nothing became of it");
 }
 
-/** What was under way when the bridge stopped. */
-function stopped(): OperationError {
-  return new OperationError("failed", "the bridge stopped before the message was delivered; its outcome is not known");
+/** What was on its way to a target. */
+function givenUp(): OperationError {
+  const why = "the bridge was stopped, or another instance has taken over the lease of its session";
+  return new OperationError(
+    "failed",
+    `the message was given up after it had been sent: ${why}; its outcome is not known`,
+  );
 }

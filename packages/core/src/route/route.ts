@@ -122,6 +122,11 @@ export class Route implements Reader {
     return this.#handover.leases.some(({ elsewhere }) => elsewhere);
   }
 
+  /** The lease that it sends under, while this instance does not hold it. */
+  get #missing(): Lease | undefined {
+    return this.#handover.leases.find(({ held }) => !held);
+  }
+
   /** Where a message is here that is not settled yet. */
   inFlight(envelopeId: string): readonly InFlightPlace[] {
     return this.#inFlight.find(envelopeId);
@@ -131,8 +136,7 @@ export class Route implements Reader {
   get standing(): LaneStanding {
     if (this.#retiring || this.#stopped) return { kind: "soon" };
     if (this.paused) return { kind: "waits", why: "route is paused" };
-    const missing = this.#handover.leases.find(({ held }) => !held);
-    if (missing !== undefined) return { kind: "waits", why: leaseElsewhere(missing) };
+    if (this.#missing !== undefined) return { kind: "waits", why: leaseElsewhere(this.#missing) };
     const links = [...this.#parts.targets.values()].map(({ link }) => link);
     // Of several targets others may be up.
     const down = links.every((link) => link?.connected === false) ? links[0] : undefined;
@@ -268,8 +272,7 @@ export class Route implements Reader {
   ): Promise<InjectResult> {
     const { refused, entry } = injection;
     if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
-    const missing = this.#handover.leases.find(({ held }) => !held);
-    if (missing !== undefined) throw leasedElsewhere(missing);
+    if (this.#missing !== undefined) throw leasedElsewhere(this.#missing);
     if (this.#retiring) throw replaced();
     await this.admission.take(signal).catch(() => {
       throw notBegun();
@@ -278,6 +281,11 @@ export class Route implements Reader {
     if (this.#stopped || !mayBegin() || (this.#stopping && entry !== undefined)) {
       this.admission.release();
       throw notBegun();
+    }
+    // What had the room may have been left to whoever has the lease by now.
+    if (this.#missing !== undefined) {
+      this.admission.release();
+      throw leasedElsewhere(this.#missing);
     }
     using redriven = entry === undefined ? undefined : this.#outbox?.watchEntry(entry.id);
     const work = this.#beginInjected(injection);

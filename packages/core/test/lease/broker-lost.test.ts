@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { OperationError } from "../../src/operation-error.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { level, numbersOut, type Pair, pair, POLL_MS, publish, role, TTL_MS } from "./pair.ts";
 
@@ -89,5 +90,25 @@ describe("finding 6.8: an instance that loses its broker and not its lease store
     reach(hub, true);
     await clock.until(() => hub.channel("in").accepted === 5);
     expect(hub.channel("in").handedOut).toBe(5);
+  });
+
+  test("what operators have injected is given up when the other takes over, also what waits for room", async () => {
+    await using stage = await pair({ policy: { sendTimeoutMs: TTL_MS / 2, maxInFlight: 1 } });
+    const { hub, clock, a, b } = stage;
+    reach(hub, false);
+    const told = ["under way", "waits"].map((subject) =>
+      a.supervisor.inject("r", { subject, payload: new Uint8Array() }, { signal: bound() }).then(
+        ({ outcome }) => outcome,
+        ({ kind }: OperationError) => kind,
+      ),
+    );
+    await clock.until(() => level(b) === "full");
+    let answers: readonly string[] | undefined;
+    void Promise.all(told).then((all) => (answers = all));
+    await clock.until(() => answers !== undefined);
+    expect(answers).toEqual(["failed", "unavailable"]);
+    await clock.advance(5 * TTL_MS);
+    for (const { supervisor } of [a, b]) expect(supervisor.stats()).toMatchObject({ unaccounted: 0 });
+    expect(a.supervisor.stats().routes).toMatchObject([{ inFlight: 0 }]);
   });
 });

@@ -43,7 +43,7 @@ describe("who injects a message", () => {
       for (const signal of [never, enough]) {
         expect(askedOf(false, signal)).toThrow("given up before anything was sent: nothing became of it");
       }
-      expect(askedOf(true, never)).toThrow("the bridge stopped before the message was delivered");
+      expect(askedOf(true, never)).toThrow("given up after it had been sent: the bridge was stopped");
       expect(askedOf(true, enough)).toThrow("enough");
     },
   );
