@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authority } from "@bridge/tooling/certificates";
+import { PATIENCE } from "@bridge/tooling/patience";
 import { ADMIN_KEY } from "./support/folder.ts";
 import { Stage } from "./support/stage.ts";
 
@@ -196,8 +197,8 @@ class Caller implements AsyncDisposable {
   }
 
   async until(holds: () => boolean): Promise<void> {
-    for (const end = performance.now() + 20_000; !holds(); await delay(2)) {
-      if (performance.now() > end) throw new Error("it did not happen within 20 s");
+    for (const end = performance.now() + PATIENCE.timeout; !holds(); await delay(2)) {
+      if (performance.now() > end) throw new Error("it did not happen in time");
     }
   }
 

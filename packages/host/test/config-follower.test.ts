@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type BridgeConfig, createRegistry } from "@bridge/config";
 import { createSupervisor, OperationError } from "@bridge/core";
 import { type LogFields, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { PATIENCE } from "@bridge/tooling/patience";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigFollower } from "../src/config-follower.ts";
 import { fileOrigin } from "../src/config-origin.ts";
@@ -67,8 +68,8 @@ async function stopped(follower: ConfigFollower): Promise<void> {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 20_000; !holds(); await delay(5)) {
-    if (performance.now() > end) throw new Error("it did not happen within 20 s");
+  for (const end = performance.now() + PATIENCE.timeout; !holds(); await delay(5)) {
+    if (performance.now() > end) throw new Error("it did not happen in time");
   }
 }
 

@@ -6,6 +6,7 @@ import type { Plugins } from "@bridge/config";
 import type { Hook, StateChange } from "@bridge/core";
 import type { TransportPlugin } from "@bridge/ports";
 import { freePort } from "@bridge/tooling/listening";
+import { PATIENCE } from "@bridge/tooling/patience";
 import { memory } from "@bridge/transport-memory";
 import { afterAll, describe, expect, test } from "vitest";
 import { type BridgeApp, runBridge } from "../src/index.ts";
@@ -56,11 +57,11 @@ function run(plugins: Plugins, bridge = "log_level: info", adminAddr = "127.0.0.
 }
 
 async function eventually<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await delay(5)) {
+  for (const deadline = performance.now() + PATIENCE.timeout; performance.now() < deadline; await delay(5)) {
     const found = await look();
     if (found !== undefined) return found;
   }
-  throw new Error("it did not happen within 30 s");
+  throw new Error("it did not happen in time");
 }
 
 function logged(host: StandIn, msg: string): Promise<Record<string, unknown>> {

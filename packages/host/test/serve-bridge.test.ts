@@ -4,6 +4,7 @@ import type { MonitorKeys } from "@bridge/http-monitor";
 import { memory } from "@bridge/transport-memory";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TransportPlugin } from "@bridge/ports";
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, test } from "vitest";
 import { type Companion, type Overrule, serveBridge, serverKeys, storeOrigin } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
@@ -70,7 +71,7 @@ function serve(
 }
 
 async function logged(host: StandIn, msg: string): Promise<Record<string, unknown>> {
-  for (const end = performance.now() + 20_000; performance.now() < end; await delay(5)) {
+  for (const end = performance.now() + PATIENCE.timeout; performance.now() < end; await delay(5)) {
     const line = host.log.find((each) => each["msg"] === msg);
     if (line !== undefined) return line;
   }

@@ -1,5 +1,6 @@
 import type { DeadLetter, Processor, Sender, TransportPlugin } from "@bridge/ports";
 import { BridgeError } from "@bridge/ports";
+import { PATIENCE } from "@bridge/tooling/patience";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BridgeHooks, DeadLetterEvent, FailedAttempt, ProgressChange, StateChange } from "../../src/index.ts";
@@ -7,7 +8,7 @@ import { createSupervisor } from "../../src/index.ts";
 import { bound, memoryBridge, type MemoryBridge, type MemoryBridgeOptions, refusal } from "../support/memory-bridge.ts";
 
 async function until({ clock }: MemoryBridge, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + PATIENCE.timeout;
   while (!condition()) {
     if (performance.now() > end) throw new Error("the condition was never met");
     await clock.advance(5);

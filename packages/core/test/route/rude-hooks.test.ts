@@ -1,4 +1,5 @@
 import type { Processor, Sender, TransportPlugin } from "@bridge/ports";
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, test } from "vitest";
 import type { BridgeView } from "../../src/view/bridge-view.ts";
 import { HandSource } from "../support/hand-source.ts";
@@ -38,7 +39,7 @@ function backoffOf(ms: number) {
 
 /** Lets time pass, of which some parts take the machine's. */
 async function until({ clock }: MemoryBridge, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + PATIENCE.timeout;
   while (!condition()) {
     if (performance.now() > end) throw new Error("the condition was never met");
     await clock.advance(5);
