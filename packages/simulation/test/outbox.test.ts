@@ -178,5 +178,7 @@ test("a server that loses its answers has done what it was asked, one that crash
   await file.time.pass(file.time.now + 1_000);
   expect(file.outbox.empty).toBe(true);
   file.outbox.service.down = undefined;
+  // It is on its way, whether or not somebody waits for it.
+  expect(file.outbox.empty).toBe(false);
   expect(await file.answer(hanging)).toEqual([{ kind: "persisted" }]);
 });

@@ -92,7 +92,7 @@ export class Outbox {
   }
 
   get empty(): boolean {
-    return this.#unfinished === 0;
+    return this.#unfinished === 0 && !this.service.writes;
   }
 
   /** Up to so many unfinished records, the oldest first. */

@@ -33,6 +33,8 @@ export class Remote {
   #down: Down | undefined;
   readonly #options: RemoteOptions;
   #crashes = 0;
+  /** Writes that have arrived and are not done. */
+  #writing = 0;
   #hung: (() => void)[] = [];
 
   constructor(options: RemoteOptions) {
@@ -41,6 +43,11 @@ export class Remote {
 
   get down(): Down | undefined {
     return this.#down;
+  }
+
+  /** Whether something may still be written that nobody waits for any more. */
+  get writes(): boolean {
+    return this.#writing > 0;
   }
 
   set down(how: Down | undefined) {
@@ -88,7 +95,10 @@ export class Remote {
       if (down === "silent") return;
       if (down === "refuses") return fail("CONNECTION_LOST", "refuses");
       if (down === "full" && question.writes === true) return fail("UNAVAILABLE", "is full");
+      const counts = question.writes === true ? 1 : 0;
+      this.#writing += counts;
       later(() => {
+        this.#writing -= counts;
         if (crashes !== this.#crashes) return fail("CONNECTION_LOST", "has crashed");
         question.work(down === "torn").then(
           (answer) => {
