@@ -17,19 +17,35 @@ export const moreParts = v.pipe(
   v.description(`By kind, such as routes: so many parts come after the ${LIMITS.configParts} that are shown.`),
 );
 
-/** A configuration, with as much of each list as is shown at once. */
-export function shownParts(
-  config: ConfigView,
-  offset = 0,
-): { readonly config: ConfigView; readonly more: Readonly<Record<string, number>> | undefined } {
+/** In an answer, beside lists. */
+export const moreOfLists = v.pipe(
+  v.optional(v.record(v.string(), v.number())),
+  v.description(`By list, such as routes.kept: so many come after the ${LIMITS.configParts} that are shown.`),
+);
+
+type Lists = Readonly<Record<string, readonly unknown[]>>;
+
+interface Shown<Of> {
+  readonly shown: Of;
+  /** By name of a list: so many come after those that are shown. */
+  readonly more: Readonly<Record<string, number>> | undefined;
+}
+
+/** As much of each list as is shown at once. */
+export function shownLists<Of extends Lists>(lists: Of, offset = 0): Shown<Of> {
   const end = offset + LIMITS.configParts;
-  const more: Record<string, number> = {};
-  const shown = Object.entries(config).map(([kind, parts]): [string, unknown] => {
-    if (!Array.isArray(parts)) return [kind, parts];
-    if (parts.length > end) more[kind] = parts.length - end;
-    return [kind, parts.slice(offset, end)];
-  });
-  return { config: Object.fromEntries(shown), more: Object.keys(more).length > 0 ? more : undefined };
+  const more = Object.entries(lists).flatMap(([name, list]) =>
+    list.length > end ? [[name, list.length - end] as const] : [],
+  );
+  const shown = Object.entries(lists).map(([name, list]) => [name, list.slice(offset, end)]);
+  return { shown: Object.fromEntries(shown) as Of, more: more.length > 0 ? Object.fromEntries(more) : undefined };
+}
+
+/** A configuration, with as much of each list as is shown at once. */
+export function shownParts(config: ConfigView, offset = 0): Shown<ConfigView> {
+  const lists = Object.entries(config).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
+  const { shown, more } = shownLists(Object.fromEntries(lists), offset);
+  return { shown: { ...config, ...shown }, more };
 }
 
 /** The first ones; of the rest it says how many there are. */

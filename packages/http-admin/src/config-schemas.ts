@@ -3,7 +3,7 @@
  */
 import { overlayJsonSchema } from "@bridge/config";
 import * as v from "valibot";
-import { moreParts } from "./config-page.ts";
+import { moreOfLists, moreParts } from "./config-page.ts";
 import { LIMITS } from "./limits.ts";
 import { bodyDuration, prose } from "./values.ts";
 
@@ -154,7 +154,7 @@ export const openBody = v.optional(
   {},
 );
 
-export const opened = v.object({ ...transaction, config, more: moreParts });
+export const opened = v.object({ ...transaction, config, more: moreOfLists, moreParts });
 export const inspected = v.object({
   ...transaction,
   patch_count: v.pipe(v.number(), v.integer()),
@@ -203,6 +203,7 @@ const plan = v.pipe(
       stores: v.pipe(ids, v.description("The roles of stores that are closed and opened again.")),
       in_place: v.pipe(ids, v.description("Taken over while everything keeps running.")),
       restart_required: v.pipe(ids, v.description("In force only after a restart of the process.")),
+      more: moreOfLists,
     }),
   ),
   v.description("What would be restarted. Absent when a commit would be refused, which `validate` explains."),
@@ -230,6 +231,7 @@ export const validated = v.object({
     v.optional(v.array(stranded)),
     v.description("What it would be refused for, because nobody would deliver or see it any more."),
   ),
+  more: moreOfLists,
   warnings: v.array(problem),
   changes: v.array(change),
   plan,
@@ -254,6 +256,7 @@ export const commitRefused = v.object({
     v.optional(v.array(stranded)),
     v.description("Messages that the change would leave where nobody delivers or sees them."),
   ),
+  more: moreOfLists,
 });
 /** Also what an unexpected error is answered with, which has no status. */
 export const commitFailed = v.object({

@@ -2,7 +2,7 @@ import { type CommitResult, type ConfigTransactions, TransactionError } from "@b
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
-import { partsQuery, shownParts } from "./config-page.ts";
+import { partsQuery, shownLists, shownParts } from "./config-page.ts";
 import * as schemas from "./config-schemas.ts";
 import {
   diffToWire,
@@ -60,7 +60,7 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       },
     }).handle(async ({ body: { ttl, from_version: fromVersion } }) => {
       const { config: whole, ...info } = await transactions.open(ttl, NEVER, fromVersion);
-      const { config, more } = shownParts(whole);
+      const { shown: config, more } = shownParts(whole);
       const { id, version } = info;
       const from = fromVersion !== undefined && { from_version: fromVersion };
       const audit = { detail: { txn_id: id, version, ...from } };
@@ -117,11 +117,12 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       method: "GET",
       path: `${ONE}/diff`,
       audit: "config.txn.diff",
+      query: partsQuery,
       summary: "What a commit would change, line by line and value by value, and what it would restart.",
       refusals: BUSY,
       answers: { 200: { description: "The difference, redacted.", schema: schemas.configDiff } },
-    }).handle(async ({ params: { txnID } }) => {
-      return { status: 200, body: diffToWire(await transactions.diff(txnID, NEVER)) };
+    }).handle(async ({ params: { txnID }, query: { offset } }) => {
+      return { status: 200, body: diffToWire(await transactions.diff(txnID, NEVER), offset) };
     }),
 
     endpoint({
@@ -191,8 +192,10 @@ function replyTo(result: CommitResult) {
       return refused({ error: "config commit would erase plugin options" });
     case "invalid":
       return refused({ error: "config validation failed", validation_errors: problemsToWire(result.problems) });
-    case "stranding":
-      return refused({ error: result.stranding.message, stranded: strandedToWire(result.stranding) });
+    case "stranding": {
+      const { shown, more } = shownLists({ stranded: strandedToWire(result.stranding) });
+      return refused({ error: result.stranding.message, ...shown, ...(more !== undefined && { more }) });
+    }
     case "conflict":
       throw withReason(409, result.error, result.reason);
     case "committed":

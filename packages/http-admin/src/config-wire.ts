@@ -17,7 +17,7 @@ import {
 import type { Probation } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
-import { shownDiff, shownParts, shownProblems } from "./config-page.ts";
+import { shownDiff, shownLists, shownParts, shownProblems } from "./config-page.ts";
 import type * as schemas from "./config-schemas.ts";
 
 export function transactionToWire({ id, version, createdAt, expiresAt }: TransactionInfo): {
@@ -30,7 +30,7 @@ export function transactionToWire({ id, version, createdAt, expiresAt }: Transac
 }
 
 export function inspectionToWire(inspection: Inspection, offset: number): InferOutput<typeof schemas.inspected> {
-  const { config: preview, more } = shownParts(inspection.preview, offset);
+  const { shown: preview, more } = shownParts(inspection.preview, offset);
   return {
     ...transactionToWire(inspection),
     patch_count: inspection.patchCount,
@@ -43,7 +43,7 @@ export function patchedToWire(
   id: string,
   { preview: whole, problems, warnings }: Patched,
 ): InferOutput<typeof schemas.patched> {
-  const { config: preview, more } = shownParts(whole);
+  const { shown: preview, more } = shownParts(whole);
   return {
     txn_id: id,
     preview,
@@ -54,53 +54,79 @@ export function patchedToWire(
 }
 
 export function dryRunToWire(id: string, run: DryRun): InferOutput<typeof schemas.validated> {
+  const { shown, more } = shownLists({
+    erased_options: run.erasedOptions.map(formatPath),
+    stranded: run.stranding === undefined ? [] : strandedToWire(run.stranding),
+  });
   return {
     txn_id: id,
     valid: run.erasedOptions.length === 0 && run.problems.length === 0 && !run.conflict && run.stranding === undefined,
-    erased_options: run.erasedOptions.map(formatPath),
+    erased_options: shown.erased_options,
     validation_errors: problemsToWire(run.problems),
     conflict: run.conflict,
-    ...(run.stranding !== undefined && { stranded: strandedToWire(run.stranding) }),
+    ...(run.stranding !== undefined && { stranded: shown.stranded }),
+    ...(more !== undefined && { more }),
     warnings: problemsToWire(run.warnings),
     changes: [...run.changes],
     ...(run.plan !== undefined && { plan: planToWire(run.plan) }),
   };
 }
 
-export function diffToWire({
-  version,
-  text,
-  changes,
-  plan,
-  warnings,
-}: Difference): InferOutput<typeof schemas.configDiff> {
+export function diffToWire(
+  { version, text, changes, plan, warnings }: Difference,
+  offset: number,
+): InferOutput<typeof schemas.configDiff> {
   return {
     version,
     ...(text !== undefined && shownDiff(text)),
     changes: [...changes],
-    ...(plan !== undefined && { plan: planToWire(plan) }),
+    ...(plan !== undefined && { plan: planToWire(plan, offset) }),
     warnings: problemsToWire(warnings),
   };
 }
 
-function planToWire(plan: ChangePlan): NonNullable<InferOutput<typeof schemas.validated>["plan"]> {
+function planToWire(plan: ChangePlan, offset = 0): NonNullable<InferOutput<typeof schemas.validated>["plan"]> {
+  const { routes, sessions, stores, inPlace, restartRequired } = plan;
+  const { shown, more } = shownLists(
+    {
+      ...partsUnder("routes", routes),
+      ...partsUnder("sessions", sessions),
+      stores: [...stores],
+      in_place: [...inPlace],
+      restart_required: [...restartRequired],
+    },
+    offset,
+  );
   return {
     unchanged: plan.unchanged,
-    routes: partsToWire(plan.routes),
-    sessions: partsToWire(plan.sessions),
-    stores: [...plan.stores],
-    in_place: [...plan.inPlace],
-    restart_required: [...plan.restartRequired],
+    routes: partsFrom("routes", shown),
+    sessions: partsFrom("sessions", shown),
+    stores: shown.stores,
+    in_place: shown.in_place,
+    restart_required: shown.restart_required,
+    ...(more !== undefined && { more }),
   };
 }
 
-function partsToWire({
-  added,
-  removed,
-  restarted,
-  kept,
-}: ChangePlan["routes"]): Record<keyof ChangePlan["routes"], string[]> {
-  return { added: [...added], removed: [...removed], restarted: [...restarted], kept: [...kept] };
+type Parts = ChangePlan["routes"];
+type PartsUnder<Name extends string> = Record<`${Name}.${keyof Parts}`, string[]>;
+
+function partsUnder<Name extends string>(name: Name, { added, removed, restarted, kept }: Parts): PartsUnder<Name> {
+  return {
+    [`${name}.added`]: [...added],
+    [`${name}.removed`]: [...removed],
+    [`${name}.restarted`]: [...restarted],
+    [`${name}.kept`]: [...kept],
+  } as PartsUnder<Name>;
+}
+
+function partsFrom<Name extends string>(name: Name, shown: PartsUnder<Name>): Record<keyof Parts, string[]> {
+  return {
+    added: shown[`${name}.added`],
+    removed: shown[`${name}.removed`],
+    restarted: shown[`${name}.restarted`],
+    kept: shown[`${name}.kept`],
+  };
 }
 
 export function strandedToWire({ stranded }: Stranding): InferOutput<typeof schemas.stranded>[] {

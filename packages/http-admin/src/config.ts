@@ -24,7 +24,7 @@ export function configEndpoints(transactions: ConfigTransactions): readonly Admi
       },
     }).handle(async ({ query: { offset } }) => {
       const { version, config: whole } = await transactions.current(NEVER);
-      const { config, more } = shownParts(whole, offset);
+      const { shown: config, more } = shownParts(whole, offset);
       const open = transactions.confirmable();
       const rest = more !== undefined && { more };
       const body = { version, config, ...rest, ...(open !== undefined && { probation: probationToWire(open) }) };

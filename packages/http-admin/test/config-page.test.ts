@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { type ConfigApplier, strandingOf } from "@bridge/config";
 import { describe, expect, it } from "vitest";
 import { shownDiff, shownParts, shownProblems } from "../src/config-page.ts";
 import { LIMITS } from "../src/limits.ts";
@@ -31,6 +32,61 @@ describe("contract §2: a configuration with very many parts", () => {
     expect((await admin.call("GET", "/config?offset=x")).status).toBe(400);
   });
 
+  const ids = Array.from({ length: BINDINGS }, (_, n) => `r-${n}`);
+  const applier: ConfigApplier = {
+    apply: () => Promise.reject(new Error("it is only looked at")),
+    beyondRecovery: () => false,
+    plan: () => {
+      const none = { added: [], removed: [], restarted: [], kept: [] };
+      const routes = { ...none, added: ids.slice(0, 3), kept: ids };
+      return Promise.resolve({
+        unchanged: false,
+        routes,
+        sessions: { ...none, removed: ids },
+        stores: [],
+        inPlace: [],
+        restartRequired: [],
+      });
+    },
+    stranding: () => Promise.resolve(undefined),
+  };
+  const more = { "routes.kept": BINDINGS - LIMITS.configParts, "sessions.removed": BINDINGS - LIMITS.configParts };
+
+  it("is told in pages by what a commit would do to it", async () => {
+    await using admin = await startTransactional({ applier: () => applier });
+    const path = await admin.opened({ bridge: { drain_timeout: "6s" } });
+    type Plan = { readonly plan: { readonly routes: { readonly kept: string[] }; readonly more?: object } };
+    const pages: Plan[] = [];
+    for (const offset of [0, 500, 1_000])
+      pages.push((await admin.call("GET", `${path}/diff?offset=${offset}`)).body as Plan);
+    expect(pages.flatMap(({ plan }) => plan.routes.kept)).toEqual(ids);
+    const rest = Object.fromEntries(Object.keys(more).map((name) => [name, BINDINGS - 1_000]));
+    expect(pages.map(({ plan }) => plan.more)).toEqual([more, rest, undefined]);
+    expect(await admin.call("POST", `${path}/validate`)).toMatchObject({
+      body: { plan: { routes: { added: ids.slice(0, 3), kept: ids.slice(0, LIMITS.configParts) }, more } },
+    });
+    expect((await admin.call("GET", `${path}/diff?offset=x`)).status).toBe(400);
+  });
+
+  it("is told by the first of what it would leave behind, and how many are behind those", async () => {
+    const waiting = ids.map((routeId) => ({ store: "outbox", routeId, bindingId: "b", waiting: 1 }) as const);
+    const stranding = strandingOf(waiting);
+    await using admin = await startTransactional({
+      applier: () => ({ ...applier, stranding: () => Promise.resolve(stranding) }),
+    });
+    const path = await admin.opened({ bridge: { drain_timeout: "6s" } });
+    for (const [call, status] of [
+      ["validate", 200],
+      ["commit", 422],
+    ] as const) {
+      const answer = await admin.call("POST", `${path}/${call}`);
+      expect(answer).toMatchObject({ status, body: { more: { stranded: BINDINGS - LIMITS.configParts } } });
+      expect((answer.body as { readonly stranded: object[] }).stranded).toHaveLength(LIMITS.configParts);
+    }
+    expect(stranding.message).toMatch(/route r-19 and binding b, and 1180 more; let the outbox deliver them/);
+    expect(strandingOf(waiting.slice(0, 20)).message).not.toContain(" more");
+  });
+
   it("is shown whole in its pages, and a small one at once", () => {
     const config = fc.record({
       bridge: fc.constant({ id: "b" }),
@@ -41,8 +97,8 @@ describe("contract §2: a configuration with very many parts", () => {
         const pages = [shownParts(given)];
         for (let last = pages[0]; last?.more !== undefined; last = pages.at(-1))
           pages.push(shownParts(given, pages.length * LIMITS.configParts));
-        expect(pages.flatMap((page) => page.config["routes"])).toEqual(given.routes);
-        for (const page of pages) expect(page.config["bridge"]).toBe(given.bridge);
+        expect(pages.flatMap((page) => page.shown["routes"])).toEqual(given.routes);
+        for (const page of pages) expect(page.shown["bridge"]).toBe(given.bridge);
       }),
     );
   });

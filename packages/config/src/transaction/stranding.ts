@@ -19,6 +19,9 @@ export interface Stranding {
   readonly stranded: readonly Stranded[];
 }
 
+/** So many are named in words: there may be one for each of thousands of bindings. */
+const NAMED = 20;
+
 /** Puts in words what a change would leave behind. */
 export function strandingOf(stranded: readonly Stranded[]): Stranding {
   const roles = [...new Set(stranded.map(({ store }) => store))];
@@ -27,7 +30,9 @@ export function strandingOf(stranded: readonly Stranded[]): Stranding {
     stranded.map(({ store, version }) => (version === undefined ? REMEDIES[store] : whereItRuns(version))),
   );
   const way = [...ways].join("; ");
-  const message = `the change would leave messages behind: ${stranded.map(told).join(", ")}; ${way}; or say ${flags} in the changed document to leave them where they are`;
+  const beyond = stranded.length - NAMED;
+  const what = [...stranded.slice(0, NAMED).map(told), ...(beyond > 0 ? [`and ${beyond} more`] : [])].join(", ");
+  const message = `the change would leave messages behind: ${what}; ${way}; or say ${flags} in the changed document to leave them where they are`;
   return { message, stranded };
 }
 
