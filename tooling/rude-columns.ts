@@ -22,6 +22,9 @@ export const RUDE_VALUES = [
   "x''",
   "x'6162ff'",
   "CAST(x'07070707070707070707' AS TEXT)",
+  // What is no UTF-8, two of which are read as the same.
+  "CAST(x'ff61' AS TEXT)",
+  "CAST(x'fe61' AS TEXT)",
   "NULL",
 ] as const;
 

@@ -24,6 +24,7 @@ import {
 import { demandReadable } from "./demand-readable.ts";
 import { type CountedGroup, type CountedRow, type CountedStretch, HOUR_MS } from "./entry-counts.ts";
 import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
+import { ENTRY_TEXTS, LegibleTexts } from "./legible-texts.ts";
 
 const LINE = "route_id, binding_id, category, error_code, fingerprint";
 export const COUNTED = `id, failed_at, ${LINE}`;
@@ -55,10 +56,12 @@ export class DlqStatements {
   readonly #deleteById: StatementSync;
   readonly #selectMarks: StatementSync;
   readonly #updateMarks: StatementSync;
+  readonly #texts: LegibleTexts;
   readonly #filtered = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#texts = new LegibleTexts(db, "dead_letter", ENTRY_TEXTS);
     this.#insert = db.prepare(`
       INSERT INTO dead_letter (${COUNTED}, envelope_key, correlation_key, head, envelope, payload)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
@@ -116,14 +119,14 @@ export class DlqStatements {
     const list = `
       SELECT ${HEAD} FROM dead_letter
       WHERE number IN (SELECT number FROM dead_letter ${sql} LIMIT ? OFFSET ?) ORDER BY failed_at, id`;
-    return this.#read(list, ...values, atMost(limit), atMost(offset)) as HeadRow[];
+    return this.#entries(list, ...values, atMost(limit), atMost(offset)) as HeadRow[];
   }
 
   /** Up to `limit` heads, in the order of the page. */
   heads(query: DeadLetterQuery, page: Pick<KeyedPage, "order" | "after">, limit: number): HeadRows {
     const upTo = isLookedFor(query) ? this.#keysAhead(query, page) : undefined;
     const { sql, values } = indexRange(query, { ...page, upTo });
-    const rows = this.#read(`SELECT ${HEAD} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as HeadRow[];
+    const rows = this.#entries(`SELECT ${HEAD} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as HeadRow[];
     const last = rows.at(-1);
     return { rows, next: last !== undefined && rows.length === limit ? positionOf(last) : upTo };
   }
@@ -131,15 +134,15 @@ export class DlqStatements {
   /** Where as many keys end as may be gone through at a time; `undefined` when there are not so many. */
   #keysAhead({ since, before }: DeadLetterQuery, page: RangeOptions, count = MAX_KEYS): DeadLetterPosition | undefined {
     const { sql, values } = indexRange({ since, before }, page);
-    const ahead = `SELECT failed_at, id FROM dead_letter ${sql} LIMIT 1 OFFSET ?`;
-    const [row] = this.#read(ahead, ...values, count) as Pick<HeadRow, "failed_at" | "id">[];
+    const ahead = `SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT 1 OFFSET ?`;
+    const [row] = this.#entries(ahead, ...values, count) as CountedRow[];
     return row && positionOf(row);
   }
 
   /** Oldest first, from the index alone. */
   counted(query: Pick<DeadLetterQuery, "before">, after: KeyedPage["after"], limit: number): readonly CountedRow[] {
     const { sql, values } = indexRange(query, { after });
-    return this.#read(`SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as CountedRow[];
+    return this.#entries(`SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as CountedRow[];
   }
 
   /** So many entries, or one more, added up behind a position: from the index alone, and by SQLite, as most are alike. */
@@ -161,7 +164,7 @@ export class DlqStatements {
   ): HeadRow | undefined {
     const { sql, values } = indexRange({ fingerprint, since, before }, { order });
     const first = `SELECT ${HEAD} FROM dead_letter ${sql.replace("ORDER BY", OF_LINE)} LIMIT 1`;
-    return this.#read(first, ...values, routeId, bindingId, category, errorCode)[0] as HeadRow | undefined;
+    return this.#entries(first, ...values, routeId, bindingId, category, errorCode)[0] as HeadRow | undefined;
   }
 
   /** The numbers of the oldest. */
@@ -169,6 +172,10 @@ export class DlqStatements {
     const { sql, values } = indexRange(filter);
     const rows = this.#read(`SELECT number FROM dead_letter ${sql} LIMIT ?`, ...values, limit);
     return (rows as { readonly number: number }[]).map(({ number }) => number);
+  }
+
+  #entries(sql: string, ...values: readonly SQLInputValue[]): readonly unknown[] {
+    return this.#texts.demand(this.#read(sql, ...values));
   }
 
   #read(sql: string, ...values: readonly SQLInputValue[]): readonly unknown[] {

@@ -4,11 +4,13 @@ import type { DlqJobs, StoredJob } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import { demandReadable } from "./demand-readable.ts";
 import type { DlqTables } from "./dlq-tables.ts";
+import { JOB_TEXTS, LegibleTexts } from "./legible-texts.ts";
 
 const JOB = "id, revision, state, created_at AS createdAt, document";
 
 /** What is asked of the jobs of a file. */
 export class JobStatements {
+  readonly #texts: LegibleTexts;
   readonly #select: StatementSync;
   readonly #list: StatementSync;
   readonly #insert: StatementSync;
@@ -16,6 +18,7 @@ export class JobStatements {
   readonly #delete: StatementSync;
 
   constructor(db: DatabaseSync) {
+    this.#texts = new LegibleTexts(db, "dead_letter_job", JOB_TEXTS);
     const newestFirst = "INDEXED BY dead_letter_job_by_time";
     this.#select = db.prepare(`SELECT ${JOB} FROM dead_letter_job WHERE id = ?`);
     this.#list = db.prepare(`
@@ -35,7 +38,7 @@ export class JobStatements {
 
   list(states: readonly string[] | undefined, limit: number): readonly StoredJob[] {
     const wanted = states === undefined ? null : JSON.stringify(states);
-    return demandReadable(this.#list.all(wanted, wanted, limit) as unknown as StoredJob[]);
+    return this.#texts.demand(demandReadable(this.#list.all(wanted, wanted, limit) as unknown as StoredJob[]));
   }
 
   /** What this job has thrown away is being taken back. */

@@ -3,7 +3,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Numbers of rows that are gone are given again: an id made of one may be that of another by now. */
-const NEW_ID = "'spoiled-' || lower(hex(randomblob(8)))";
+export const NEW_ID = "'spoiled-' || lower(hex(randomblob(8)))";
 
 /** Of `dead_letter` and its trash: what there is to be read of a column, whatever somebody has put there. The head may still say what it was. */
 export const SOUND = {

@@ -15,10 +15,12 @@ import { realPlaceOf } from "./real-place.ts";
 import { RecoveringFile } from "./recovering-file.ts";
 import { Room } from "./room.ts";
 import type { Job } from "./transaction.ts";
-import { isUnreadable } from "./unreadable-row.ts";
+import { type UnreadableRow, unreadableIn } from "./unreadable-row.ts";
 
 /** So often the disk is asked whether it takes writes, so that it is known when it does not any more, and when it does again. */
 const PROBE_MS = 10_000;
+/** What is unreadable in two ways is made readable in two steps. */
+const MOST_MENDED = 2;
 /** So often it is looked whether the file is still in its place. */
 const LOOK_MS = 1_000;
 
@@ -135,7 +137,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   }
 
   /**
-   * Does what reads, and does it once more when it meets a row that cannot be read: somebody may change one while the file is open, too.
+   * Does what reads, and does it again when it meets a row that cannot be read: somebody may change one while the file is open, too.
    * It is made readable as when the file is opened.
    */
   reading<Result>(work: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> {
@@ -166,23 +168,25 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   async #orMended<Result>(work: () => Result | Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const { onMended } = this.#options;
-    try {
-      return await work();
-    } catch (thrown) {
-      if (onMended === undefined || !isUnreadable(thrown)) throw thrown;
+    for (let mended = 0; ; mended++) {
+      try {
+        return await work();
+      } catch (thrown) {
+        const met = unreadableIn(thrown);
+        if (onMended === undefined || met === undefined || mended === MOST_MENDED) throw thrown;
+        const mending = this.#mend(met, onMended);
+        await (signal === undefined ? mending : orAborted(mending, signal));
+      }
     }
-    const mending = this.#mend(onMended);
-    await (signal === undefined ? mending : orAborted(mending, signal));
-    return work();
   }
 
-  async #mend(onMended: (statements: Statements) => void): Promise<void> {
+  async #mend(met: UnreadableRow, onMended: (statements: Statements) => void): Promise<void> {
     const { kind, logger } = this.#options;
     const { path } = this.#file;
     const run = (statements: Statements): Statements | undefined => {
       const { db } = this.#file.open();
       const before = changesOf(db);
-      kind.mend?.(db);
+      kind.mend?.(db, met);
       return changesOf(db) > before ? statements : undefined;
     };
     const done = (mended: Statements | undefined): void => {

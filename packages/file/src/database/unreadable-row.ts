@@ -1,13 +1,13 @@
 const MAX_CAUSES = 4;
 
 /** A row has what no store writes, where the store cannot do without. */
-export class UnreadableRow extends Error {
-  override readonly name = "UnreadableRow";
-}
+export class UnreadableRow extends Error {}
 
-/** Whether it was thrown because of such a row, or of a number that JavaScript does not have. */
-export function isUnreadable(thrown: unknown, causes = MAX_CAUSES): boolean {
-  if (!(thrown instanceof Error)) return false;
-  if (thrown instanceof UnreadableRow || (thrown as NodeJS.ErrnoException).code === "ERR_OUT_OF_RANGE") return true;
-  return causes > 0 && isUnreadable(thrown.cause, causes - 1);
+/** That it was thrown because of such a row, or of a number that JavaScript does not have. */
+export function unreadableIn(thrown: unknown, causes = MAX_CAUSES): UnreadableRow | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  if (thrown instanceof UnreadableRow) return thrown;
+  const { code } = thrown as NodeJS.ErrnoException;
+  if (code === "ERR_OUT_OF_RANGE") return new UnreadableRow(thrown.message, { cause: thrown });
+  return causes > 0 ? unreadableIn(thrown.cause, causes - 1) : undefined;
 }
