@@ -31,6 +31,21 @@ export const SUPPORT_RULES: readonly ConditionRule[] = [
     },
   },
   {
+    code: "store_spoiled",
+    alert: "BridgeStoreSpoiled",
+    severity: "critical",
+    forMs: MINUTE,
+    threshold: 0,
+    runbook: "store-not-writable",
+    *met({ view }) {
+      for (const { role, spoiled = 0 } of view.stores)
+        if (spoiled > 0)
+          yield {
+            what: `the ${role} store has found ${spoiled} ${spoiled === 1 ? "record" : "records"} not as written`,
+          };
+    },
+  },
+  {
     code: "audit_lost",
     alert: "BridgeAuditLost",
     severity: "critical",

@@ -27,6 +27,11 @@ export interface ViewFacts {
   readonly refusedChange: string | undefined;
 }
 
+/** A spoiled record of an outbox is a message that nobody delivers, until somebody says that he knows of it; a dead letter waits for nobody. */
+function isSound({ role, state, setAside, spoiled = 0 }: StoreView): boolean {
+  return state === "up" && setAside.length === 0 && (role !== "outbox" || spoiled === 0);
+}
+
 /**
  * Everything the monitor tells, from the configuration in force and the runtime as it is now. What has to do with each
  * session or route is read when somebody looks at it, once: a probe asks for a word, and not for thousands of routes.
@@ -36,9 +41,7 @@ export function viewOf(facts: ViewFacts): BridgeView {
   const running = (state === "running" || state === "swapping") && runtime !== undefined && runtime.running;
   const failures = runtime?.failures ?? [];
   const healthy = failures.length === 0;
-  const stored = stores.every(
-    (store) => store.state === "up" && store.setAside.length === 0 && (store.spoiled ?? 0) === 0,
-  );
+  const stored = stores.every(isSound);
   const sessions = once(() => sessionViews(running ? runtime.links : [], config));
   const role = once(() => roleOf(config, sessions()));
   const routes = once(() => config.routes.map((route) => new LazyRouteView(route, controls, running, runtime)));

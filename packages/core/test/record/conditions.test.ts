@@ -114,6 +114,7 @@ describe("operators 6.2: conditions", () => {
       },
       store_not_writable: { view: { stores: [{ role: "dlq", state: "faulty", fault: "full", setAside: [] }] } },
       store_set_aside: { view: { stores: [{ role: "dlq", setAside: ["x"] }] } },
+      store_spoiled: { view: { stores: [{ role: "dlq", setAside: [], spoiled: 1 }] } },
       audit_lost: { outside: { auditFailures: new Map([["file", 1]]), now: 0 }, grown: () => true },
       lease_unheld: {
         view: { sessions: [{ sessionId: "s", hasLease: false, leasedElsewhere: false }] },

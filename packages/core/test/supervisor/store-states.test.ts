@@ -226,14 +226,21 @@ test("a change that takes one store away fails with what the other one was refus
   await supervisor.shutdown();
 });
 
-test("how many entries of a store are spoiled is told when there are any", async () => {
-  let spoiled = 0;
-  const dlq: DlqStore = { ...openMemoryDlq({ maxEntries: 1 }), health: () => ({ setAside: [], spoiled }) };
-  const { supervisor } = memoryBridge({ dlq });
+test("how many entries of a store are spoiled is told when there are any; those of an outbox keep readiness below full, and dead letters do not", async () => {
+  const clock = new FakeClock();
+  const spoiled = { dlq: 0, outbox: 0 };
+  const health = (role: keyof typeof spoiled) => () => ({ setAside: [], spoiled: spoiled[role] });
+  const dlq: DlqStore = { ...openMemoryDlq({ maxEntries: 1 }), health: health("dlq") };
+  const { store } = await keptOutbox(clock);
+  const outbox = async (): Promise<OutboxStore> => ({ ...store, health: health("outbox") });
+  const { supervisor } = memoryBridge({ clock, dlq, outbox, deliveryMode: "shared_outbox" });
   await supervisor.start(bound());
-  expect(supervisor.view().stores[0]).not.toHaveProperty("spoiled");
-  spoiled = 2;
-  expect(supervisor.view().stores[0]).toMatchObject({ role: "dlq", spoiled: 2 });
+  await clock.until(() => supervisor.view().level === "full");
+  for (const each of supervisor.view().stores) expect(each).not.toHaveProperty("spoiled");
+  spoiled.dlq = 2;
+  expect(supervisor.view()).toMatchObject({ level: "full", stores: [{ role: "dlq", spoiled: 2 }, { role: "outbox" }] });
+  spoiled.outbox = 1;
+  expect(supervisor.view()).toMatchObject({ level: "subscribed", stores: [{}, { role: "outbox", spoiled: 1 }] });
   await supervisor.shutdown();
 });
 
