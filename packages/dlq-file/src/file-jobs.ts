@@ -4,6 +4,7 @@ import type { DlqJobs, StoredJob } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import { demandReadable } from "./demand-readable.ts";
 import type { DlqTables } from "./dlq-tables.ts";
+import { holdsBatch } from "./job-times.ts";
 import { JOB_TEXTS, LegibleTexts } from "./legible-texts.ts";
 
 const JOB = "id, revision, state, created_at AS createdAt, document";
@@ -15,6 +16,7 @@ export class JobStatements {
   readonly #list: StatementSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
+  readonly #holds: StatementSync;
   readonly #delete: StatementSync;
 
   constructor(db: DatabaseSync) {
@@ -29,6 +31,7 @@ export class JobStatements {
       ON CONFLICT (id) DO NOTHING`);
     this.#update = db.prepare(`
       UPDATE dead_letter_job SET revision = ?, state = ?, created_at = ?, document = ? WHERE id = ? AND revision = ?`);
+    this.#holds = db.prepare(`SELECT 1 FROM dead_letter_job WHERE ${holdsBatch("?1")} AND id = ?2`);
     this.#delete = db.prepare("DELETE FROM dead_letter_job WHERE id = ?");
   }
 
@@ -41,9 +44,9 @@ export class JobStatements {
     return this.#texts.demand(demandReadable(this.#list.all(wanted, wanted, limit) as unknown as StoredJob[]));
   }
 
-  /** What this job has thrown away is being taken back. */
-  isUndoing(id: string): boolean {
-    return this.get(id)?.state === "undoing";
+  /** What this job has thrown away is in time at `now`, whatever stands beside it. */
+  holdsBatch(id: string, now: number): boolean {
+    return this.#holds.get(now, id) !== undefined;
   }
 
   put(job: StoredJob, expectedRevision: number | undefined): boolean {

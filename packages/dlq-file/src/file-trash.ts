@@ -49,17 +49,23 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
     },
   };
 
-  /** A batch that is being taken back is in time until that is over. */
+  /** A batch that its job holds is in time, whatever stands beside its entries. */
   function timeOf({ jobs }: DlqTables, batch: string): number {
-    return jobs.isUndoing(batch) ? Number.MIN_SAFE_INTEGER : clock.now();
+    const now = clock.now();
+    return jobs.holdsBatch(batch, now) ? Number.MIN_SAFE_INTEGER : now;
   }
 }
 
 /** Deletes what is over its time. Returns how many. */
-export async function emptyTrash(file: FileDatabase<DlqTables>, clock: Clock, signal: AbortSignal): Promise<number> {
+export async function emptyTrash(
+  file: FileDatabase<DlqTables>,
+  retentionMs: number | undefined,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
   for (let erased = 0; ;) {
     const slice = {
-      next: ({ trash }: DlqTables) => trash.over(clock.now(), SLICE_ENTRIES),
+      next: ({ trash }: DlqTables) => trash.over(clock.now(), clock.now() - (retentionMs ?? Infinity), SLICE_ENTRIES),
       work: ({ trash }: DlqTables, number: number) => trash.delete(number),
     };
     const { items } = await writeSlice(file, slice, clock, signal, {});

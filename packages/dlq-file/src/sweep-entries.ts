@@ -21,7 +21,7 @@ export function sweepEntries(
   return sweepEvery(
     SWEEP_MS,
     async (signal) => {
-      await emptyTrash(file, clock, signal);
+      await emptyTrash(file, retentionMs, clock, signal);
       if (retentionMs === undefined) return;
       const entries = await deleteOldest(file, { before: clock.now() - retentionMs }, Infinity, clock, signal);
       if (entries > 0) logger.info("dead letters were deleted at the end of their retention", { entries });

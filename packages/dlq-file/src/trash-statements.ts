@@ -4,6 +4,7 @@ import { demandReadable } from "./demand-readable.ts";
 import { COLUMNS } from "./dlq-file-kind.ts";
 import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
+import { holdsBatch, isLongOver } from "./job-times.ts";
 import { SOUND } from "./sound-columns.ts";
 
 /** So many of those whose number is greater than one; `last` is the number to go on after, and `null` when there were none. */
@@ -25,6 +26,7 @@ export class TrashStatements {
   readonly #marksIn: StatementSync;
   readonly #batch: StatementSync;
   readonly #over: StatementSync;
+  readonly #longOver: StatementSync;
   readonly #delete: StatementSync;
   readonly #deleteById: StatementSync;
   readonly #ends: StatementSync;
@@ -46,9 +48,14 @@ export class TrashStatements {
     this.#batch = db.prepare(`
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
       WHERE batch = ? AND until > ? ORDER BY number LIMIT ?`);
+    const jobs = "SELECT id FROM dead_letter_job WHERE id IS NOT NULL AND";
     this.#over = db.prepare(`
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
-      WHERE until <= ? AND batch NOT IN (SELECT id FROM dead_letter_job WHERE state = 'undoing' AND id IS NOT NULL) LIMIT ?`);
+      WHERE until <= ?1 AND batch NOT IN (${jobs} state = 'undoing')
+        AND (failed_at <= ?2 OR batch NOT IN (${jobs} ${holdsBatch("?1")})) LIMIT ?3`);
+    this.#longOver = db.prepare(`
+      SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
+      WHERE batch IN (${jobs} ${isLongOver("?1")}) LIMIT ?2`);
     this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
     // Batches are few, and an id is found in each by what keeps it there once: an index by ids alone would cost each entry that is moved.
     this.#deleteById = db.prepare(`
@@ -112,10 +119,11 @@ export class TrashStatements {
     return numbersIn(this.#batch.all(batch, now, limit));
   }
 
-  /** The numbers of those that are over their time, and not being taken back. */
-  over(now: number, limit: number): readonly number[] {
+  /** The numbers of those that are over their time, and not being taken back; of a batch that its job holds, those that failed by `expired`. */
+  over(now: number, expired: number, limit: number): readonly number[] {
     this.demandTimes();
-    return numbersIn(this.#over.all(now, limit));
+    const over = numbersIn(this.#over.all(now, expired, limit));
+    return over.length > 0 ? over : numbersIn(this.#longOver.all(now, limit));
   }
 
   /**

@@ -68,6 +68,42 @@ test("what is in the trash goes at the end of the retention that it had in the l
   expect(await store.admin.trash?.count(10, signal)).toBe(0);
 });
 
+test("operators 3.5.7: what somebody makes of the end of an entry in the trash is held against its job, and against the retention", async () => {
+  using scratch = scratchFolder();
+  const { clock, tick, set } = handClock();
+  const DAY = 86_400_000;
+  await using store = openDlq(scratch.path, { clock, retentionMs: 10 * DAY });
+  using db = new DatabaseSync(scratch.path);
+  const times = { undoUntil: 1_500_000, undoWithinMs: 500_000, endedAt: 1_000_500, reason: '"undoUntil":1' };
+  const job = { id: "job-1", revision: 1, state: "completed", createdAt: 1_000_000 };
+  await store.jobs?.put({ ...job, document: JSON.stringify({ reason: '"undoUntil":1', ...times }) }, undefined, signal);
+  await store.jobs?.put({ ...job, id: "damaged", document: '{"undoUntil":"x"' }, undefined, signal);
+  const ids = ["early", "never", "expired", "other", "damaged"];
+  for (const id of ids) await store.put(deadLetter(id, { failedAt: 1_000_000 }), signal);
+  await store.admin.trash?.move(ids.slice(0, 3), "job-1", 1_500_000, signal);
+  await store.admin.trash?.move(["other"], "no job", 1_000_500, signal);
+  await store.admin.trash?.move(["damaged"], "damaged", 1_000_500, signal);
+  for (const [id, until] of Object.entries({ early: 5, never: 9e15, expired: 5 }))
+    db.exec(`UPDATE dead_letter_trash SET until = ${until} WHERE id = '${id}'`);
+  db.exec(`UPDATE dead_letter_trash SET failed_at = ${-10 * DAY} WHERE id = 'expired'`);
+  const left = async (now: number, expected: readonly string[]): Promise<void> => {
+    set(now);
+    await vi.waitFor(() => {
+      tick();
+      const rows = db.prepare("SELECT id FROM dead_letter_trash ORDER BY id").all();
+      expect(rows.map(({ id }) => id)).toEqual(expected);
+    }, PATIENCE);
+  };
+  await left(1_001_000, ["early", "never"]);
+  expect(await store.admin.trash?.count(9, signal, "job-1")).toBe(2);
+  await left(1_500_000, ["never"]);
+  set(1_500_500 + DAY);
+  tick();
+  await store.put(deadLetter("with the sweep"), signal);
+  await left(1_500_500 + DAY, ["never"]);
+  await left(1_500_501 + DAY, []);
+});
+
 test("at max_bytes what is in the trash counts, and can be brought back; jobs are kept, and a purge without a trash makes room", async () => {
   using scratch = scratchFolder();
   await using store = openDlq(scratch.path, { maxBytes: 1024 * 1024 });

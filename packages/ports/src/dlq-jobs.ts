@@ -1,4 +1,8 @@
-/** A job as its store keeps it. The document is the engine's; the store reads nothing of it. */
+/**
+ * A job as its store keeps it. The document is the engine's. A store reads nothing of it, unless somebody else may change what it keeps:
+ * then `undoUntil`, `undoWithinMs` and `endedAt` of a purge, in milliseconds, say how long its batch stays in the trash
+ * ({@link DlqTrash}).
+ */
 export interface StoredJob {
   readonly id: string;
   /** Counts the writes, from 1. */

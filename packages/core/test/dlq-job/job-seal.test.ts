@@ -124,3 +124,12 @@ test("of when it was made a store keeps whole milliseconds, and the document all
   expect(stored.createdAt).toBe(1_000);
   expect(readJob(stored)).toMatchObject({ createdAt: 1_000.75 });
 });
+
+test("what a store may hold the ends of a batch against stands at the top of the document, and nowhere else", () => {
+  const times = { undoUntil: 7_000, undoWithinMs: 5_000, endedAt: 3_000 };
+  const { document } = storedJob({ ...WHOLE, ...times, reason: JSON.stringify({ undoUntil: 1 }) }, 1);
+  for (const [name, value] of Object.entries(times)) {
+    expect(document.split(`"${name}":`)).toHaveLength(2);
+    expect(document).toContain(`"${name}":${value}`);
+  }
+});

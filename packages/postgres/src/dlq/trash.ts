@@ -13,6 +13,12 @@ const CHUNK = 1_000;
 const RESTORING = "restoring from the trash";
 /** The time of all instances, in epoch milliseconds: their own clocks may differ by more than an undo has time. */
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+/** What a purge may have given a longer time than it says is over so much later; clocks differ by less. */
+const SLACK_MS = 24 * 3_600_000;
+/** Conditions on jobs: what such a job has thrown away is in time, or cannot be. Their documents are sealed; the end beside an entry is not. */
+const HOLDS = `(state = 'undoing' OR ${numberIn("undoUntil")} > ${NOW})`;
+const IS_LONG_OVER = `state <> 'undoing' AND ${numberIn("undoUntil")} < ${NOW} - ${SLACK_MS}
+  AND ${numberIn("endedAt")} + coalesce(${numberIn("undoWithinMs")}, 0) < ${NOW} - ${SLACK_MS}`;
 /** Before the id of an entry in the note of a call: what has become of it. */
 const RESTORED = "+";
 const PRESENT = "=";
@@ -156,20 +162,30 @@ export class Trash implements DlqTrash {
     return (await this.#client.query<{ count: number }>(statement, signal)).rows[0]?.count ?? 0;
   }
 
-  /** What is over its time, and not being taken back. */
+  /** What is over its time and not held by its job, and what its job cannot hold any more. */
   async erase(signal: AbortSignal): Promise<void> {
-    const [trash, jobs] = [TRASH, JOBS].map((name) => this.#client.table(name));
+    const jobs = this.#client.table(JOBS);
+    await this.#erase(`until <= ${NOW} AND batch NOT IN (SELECT id FROM ${jobs} WHERE ${HOLDS})`, signal);
+    await this.#erase(`batch IN (SELECT id FROM ${jobs} WHERE ${IS_LONG_OVER})`, signal);
+  }
+
+  async #erase(which: string, signal: AbortSignal): Promise<void> {
+    const trash = this.#client.table(TRASH);
     const text = `DELETE FROM ${trash} WHERE (batch, id) IN (
-      SELECT batch, id FROM ${trash} WHERE until <= ${NOW} AND batch NOT IN (SELECT id FROM ${jobs} WHERE state = 'undoing')
-       LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`;
+      SELECT batch, id FROM ${trash} WHERE ${which} LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`;
     for (;;) if ((await this.#client.query({ what: "emptying the trash", text }, signal)).count < CHUNK) return;
   }
 
-  /** Of a row of a batch: until its job has taken it back, it is in time. */
+  /** Of a row of a batch: it is, as long as its job holds it. */
   #inTimeOf(batch: string): string {
     const jobs = this.#client.table(JOBS);
-    return `(until > ${NOW} OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${batch} AND state = 'undoing'))`;
+    return `(until > ${NOW} OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${batch} AND ${HOLDS}))`;
   }
+}
+
+/** A number at the top of a job's document. Within a text of JSON the quotes have a backslash. */
+function numberIn(name: string): string {
+  return `substring(document from '"${name}":([0-9]{1,15})')::bigint`;
 }
 
 function marksOf(rows: readonly MarksRow[]): ReadonlyMap<string, DeadLetterMarks | undefined> {

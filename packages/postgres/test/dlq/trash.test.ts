@@ -1,7 +1,8 @@
 import { deadLetter } from "@bridge/conformance";
 import { type Clock, systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PATIENCE } from "@bridge/tooling/patience";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PostgresDlq } from "../../src/dlq/open-postgres-dlq.ts";
 import { makeTables, openDlq, rowsOf } from "./support/dlq.ts";
 import { farStore } from "./support/far-store.ts";
@@ -43,6 +44,31 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
     const restored = await Promise.all(IDS.map((_, i) => racer(i).admin.trash.restore("batch", 3, signal)));
     expect(restored.reduce((sum, { restored: count }) => sum + count, 0)).toBe(moved);
     expect(await other.count(100, signal)).toBe(moved);
+  });
+
+  test("what somebody makes of the end of an entry in the trash is held against its job", async () => {
+    const DAY = 24 * HOUR;
+    const now = Date.now();
+    const job = (id: string, since: number) => {
+      const times = { undoUntil: now + HOUR - since, undoWithinMs: HOUR, endedAt: now - since };
+      const document = JSON.stringify({ reason: '"undoUntil":1', ...times });
+      return one.jobs.put({ id, revision: 1, state: "completed", createdAt: 1, document }, undefined, signal);
+    };
+    await job("in time", 0);
+    await job("long over", 25 * HOUR + 60_000);
+    await job("over", DAY);
+    await Promise.all(IDS.map((id) => one.put(deadLetter(id), signal)));
+    const batches = ["in time", "long over", "over", "no job"];
+    for (const [n, batch] of batches.entries())
+      await one.admin.trash.move([`id-${n}`, `id-${n + 4}`], batch, later(), signal);
+    await schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = 5 WHERE id < 'id-4'`);
+    await schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = 9e15 WHERE id >= 'id-4'`);
+    expect(await one.admin.trash.count(9, signal, "in time")).toBe(2);
+    await using _ = await openDlq(schema.connection);
+    const left = async () =>
+      (await schema.rows(`SELECT id FROM ${table("dead_letter_trash")} ORDER BY id`)).map(({ id }) => id);
+    await vi.waitFor(async () => expect(await left()).toEqual(["id-0", "id-4", "id-6", "id-7"]), PATIENCE);
+    expect(await one.admin.trash.restore("in time", 9, signal)).toEqual({ restored: 2, present: 0 });
   });
 
   test("moves and restores whose answers were lost are told, and count once", async () => {
