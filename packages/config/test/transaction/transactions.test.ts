@@ -1,6 +1,6 @@
 import { type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   type BridgeConfig,
   type CommitResult,
@@ -8,6 +8,7 @@ import {
   type ConfigTransactions,
   createConfigTransactions,
   OverlayError,
+  type ReferenceSources,
   TransactionError,
 } from "../../src/index.ts";
 import { CANARY, sources } from "../support/arbitrary-documents.ts";
@@ -48,7 +49,7 @@ interface Stage {
   readonly opened: (overlay?: Json) => Promise<string>;
 }
 
-function stage(document: Json | undefined = goodDocument(), applies = true): Stage {
+function stage(document: Json | undefined = goodDocument(), applies = true, reads: ReferenceSources = sources): Stage {
   const store = new MemoryConfigStore(document);
   const applier = new Applier();
   const clock = new ManualClock();
@@ -58,7 +59,7 @@ function stage(document: Json | undefined = goodDocument(), applies = true): Sta
   const transactions = createConfigTransactions({
     store,
     registry,
-    sources,
+    sources: reads,
     applier: applies ? applier : undefined,
     clock,
     random: systemRandom(),
@@ -78,6 +79,35 @@ function failure(kind: string, text = ""): unknown {
 }
 
 const DEBUG = { bridge: { log_level: "debug" } };
+
+describe("what is read and never answers", () => {
+  const never = new Promise<never>(() => {});
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each<[string, (store: MemoryConfigStore) => void]>([
+    ["the document", (store) => (store.load = () => never)],
+    [
+      "what another process has on probation",
+      (store) => Object.assign(store, { probations: { elsewhere: () => never } }),
+    ],
+  ])("is unavailable after 30 s: %s", async (_, hang) => {
+    const { store, opened } = stage();
+    hang(store);
+    const told = opened().catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await told).toEqual(failure("unavailable", "not read in 30 s"));
+  });
+
+  it("is unavailable after 30 s: a file that the document refers to", async () => {
+    const document = { ...goodDocument(), http: { admin_addr: "127.0.0.1:0", admin_api_key: "${file:/a/fifo}" } };
+    const { transactions, opened } = stage(document, true, { ...sources, file: () => never });
+    const id = await opened();
+    const told = transactions.patch(id, DEBUG, NEVER).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await told).toEqual(failure("unavailable", "not read in 30 s"));
+  });
+});
 
 describe("patches at one time", () => {
   it("both count", async () => {
