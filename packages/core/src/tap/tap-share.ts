@@ -14,6 +14,9 @@ const MAX_REST_MS = 5_000;
 /** How slow the machine is shows in so much use. */
 const OBSERVED_MS = 100;
 
+/** Multiples of it are spread evenly between the whole numbers. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
 /** What showing something has cost the event loop, in milliseconds. */
 export interface ShownUse {
   /** Processor time. */
@@ -36,9 +39,15 @@ export interface Rest {
 export class TapShare {
   /** So many look on. */
   open = 0;
+  #phases = 0;
   /** Of late, of all who look on. */
   #usedMs = OBSERVED_MS / 10;
   #tookMs = OBSERVED_MS / 10;
+
+  /** From 0 to 1: when in each period the next one who looks on is shown something. Those of several are far from each other. */
+  nextPhase(): number {
+    return (this.#phases++ * GOLDEN) % 1;
+  }
 
   /** A share, used from `now` on, in monotonic milliseconds. */
   account(now: number): TapAccount {

@@ -6,10 +6,13 @@ import type { ShownUse, TapAccount, TapShare } from "./tap-share.ts";
 const KEPT_MESSAGES = 200;
 const KEPT_BYTES = 2 * 1_048_576;
 /**
- * What has come meanwhile is handed over together. Counted from the beginning of each look, so that those who look at one route do
- * not all take up the same moment.
+ * What has come meanwhile is handed over together: to hand over costs as much as the text of many messages, and who looks on sees it soon
+ * enough. Each has a phase of its own, so that those who look at one route do not all take up the same moment, whenever they began.
  */
-const GATHER_MS = 50;
+const GATHER_MS = 200;
+/** Of large messages there is room for few: they are handed over sooner, once so much of them was handed over. */
+const GATHER_LARGE_MS = 50;
+const LARGE_BYTES = KEPT_BYTES / 8;
 /** A timer may be early by so much: what came then would be handed over twice, and the second time there is next to nothing. */
 const EARLY_MS = 2;
 /** How often whoever looks is told what they have not seen, at most. */
@@ -85,11 +88,12 @@ export class Tap implements Disposable {
   readonly #share: TapShare;
   readonly #account: TapAccount;
   readonly #leave: (tap: Tap) => void;
-  readonly #beganAt: number;
+  readonly #phaseMs: number;
   readonly #endsAt: number;
   #kept: TappedMessage[] = [];
   #keptBytes = 0;
   #handedOver = 0;
+  #handedOverBytes = 0;
   #seen = 0;
   #tokens: number;
   #filledAt: number;
@@ -111,7 +115,7 @@ export class Tap implements Disposable {
     this.#leave = leave;
     const now = clock.monotonic();
     this.#account = share.account(now);
-    this.#beganAt = now;
+    this.#phaseMs = share.nextPhase() * GATHER_MS;
     this.#endsAt = now + durationMs;
     this.#tokens = rate;
     this.#filledAt = now;
@@ -172,8 +176,9 @@ export class Tap implements Disposable {
   }
 
   get #gatherMs(): number {
-    const leftMs = GATHER_MS - ((this.#clock.monotonic() - this.#beganAt) % GATHER_MS);
-    return leftMs < EARLY_MS ? leftMs + GATHER_MS : leftMs;
+    const gatherMs = this.#handedOverBytes < LARGE_BYTES ? GATHER_MS : GATHER_LARGE_MS;
+    const leftMs = gatherMs - ((this.#clock.monotonic() + this.#phaseMs) % gatherMs);
+    return leftMs < EARLY_MS ? leftMs + gatherMs : leftMs;
   }
 
   get #leftMs(): number {
@@ -203,7 +208,7 @@ export class Tap implements Disposable {
       contentType,
       headers,
       payloadBytes: payload.length,
-      payload: this.#options.payload === "none" ? undefined : payload.slice(0, copied),
+      payload: this.#options.payload === "none" ? undefined : Buffer.copyBytesFrom(payload, 0, copied),
       outcome,
       legs,
       ms,
@@ -233,6 +238,7 @@ export class Tap implements Disposable {
   #take(lost: number): TappedBatch {
     const messages = this.#kept;
     this.#kept = [];
+    this.#handedOverBytes = this.#keptBytes;
     this.#keptBytes = 0;
     this.#handedOver = messages.length;
     this.shown += messages.length;
