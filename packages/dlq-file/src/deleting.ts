@@ -1,5 +1,5 @@
 import type { FileDatabase } from "@bridge/file/internal";
-import type { Clock, DeadLetterFilter } from "@bridge/ports";
+import type { DeadLetterFilter } from "@bridge/ports";
 import type { DlqTables } from "./dlq-tables.ts";
 import type { CountedRow } from "./entry-counts.ts";
 import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
@@ -8,14 +8,13 @@ import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
 export async function deleteIds(
   file: FileDatabase<DlqTables>,
   ids: readonly string[],
-  clock: Clock,
   signal: AbortSignal,
   take: (tables: DlqTables, id: string) => CountedRow | undefined = ({ entries }, id) => entries.deleteById(id),
 ): Promise<ReadonlySet<string>> {
   const gone = new Set<string>();
   for (let start = 0; start < ids.length;) {
     const slice = ids.slice(start, start + SLICE_ENTRIES);
-    const { results } = await writeSlice(file, { next: () => slice, work: take, most: slice.length }, clock, signal, {
+    const { results } = await writeSlice(file, { next: () => slice, work: take, most: slice.length }, signal, {
       deleted: (row) => row,
     });
     for (const row of results) if (row !== undefined) gone.add(row.id);
@@ -36,7 +35,6 @@ export async function deleteOldest(
   file: FileDatabase<DlqTables>,
   filter: DeadLetterFilter,
   limit: number,
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<number> {
   signal.throwIfAborted();
@@ -47,7 +45,7 @@ export async function deleteOldest(
       next: ({ entries }: DlqTables) => entries.oldest(filter, most),
       work: ({ entries }: DlqTables, number: number) => entries.delete(number),
     };
-    const { results } = await writeSlice(file, slice, clock, signal, { deleted: (row) => row });
+    const { results } = await writeSlice(file, slice, signal, { deleted: (row) => row });
     deleted += results.length;
     if (results.length === 0) break;
   }

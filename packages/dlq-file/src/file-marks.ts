@@ -1,10 +1,10 @@
 import type { FileDatabase } from "@bridge/file/internal";
-import type { Clock, DlqMarks, MarkChange } from "@bridge/ports";
+import type { DlqMarks, MarkChange } from "@bridge/ports";
 import type { DlqTables } from "./dlq-tables.ts";
 import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
 
 /** Marks, in a column of the entry. */
-export function fileMarks(file: FileDatabase<DlqTables>, clock: Clock): DlqMarks {
+export function fileMarks(file: FileDatabase<DlqTables>): DlqMarks {
   return {
     async mark(changes, signal) {
       signal.throwIfAborted();
@@ -18,7 +18,7 @@ export function fileMarks(file: FileDatabase<DlqTables>, clock: Clock): DlqMarks
           work: ({ entries }: DlqTables, [id, change]: [string, MarkChange]) =>
             entries.mark(id, change) ? id : undefined,
         };
-        const { results } = await writeSlice(file, slice, clock, signal, { frees: false });
+        const { results } = await writeSlice(file, slice, signal, { frees: false });
         for (const id of results) if (id !== undefined) marked.add(id);
         start += results.length;
       }

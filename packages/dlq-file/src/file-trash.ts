@@ -10,7 +10,7 @@ import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
 export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | undefined, clock: Clock): DlqTrash {
   return {
     move(ids, batch, until, signal) {
-      return deleteIds(file, ids, clock, signal, ({ entries, trash }, id) => {
+      return deleteIds(file, ids, signal, ({ entries, trash }, id) => {
         // Of an id that the batch has already the later entry is kept, with the marks of both.
         const former = trash.marksIn(batch, id, clock.now());
         if (former !== undefined) entries.merge(former);
@@ -32,7 +32,7 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
             return row;
           },
         };
-        const { results } = await writeSlice(file, slice, clock, signal, { put: (row) => row });
+        const { results } = await writeSlice(file, slice, signal, { put: (row) => row });
         const back = results.filter((row) => row !== undefined).length;
         restored += back;
         present += results.length - back;
@@ -68,7 +68,7 @@ export async function emptyTrash(
       next: ({ trash }: DlqTables) => trash.over(clock.now(), clock.now() - (retentionMs ?? Infinity), SLICE_ENTRIES),
       work: ({ trash }: DlqTables, number: number) => trash.delete(number),
     };
-    const { items } = await writeSlice(file, slice, clock, signal, {});
+    const { items } = await writeSlice(file, slice, signal, {});
     erased += items.length;
     if (items.length === 0) return erased;
   }

@@ -101,16 +101,16 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
     },
     page: (query, page, signal) => file.reading(() => readPage(file, query, page, clock, signal), signal),
     facets: (request, signal) => file.reading(() => readFacets(file, request, clock, signal), signal),
-    marks: fileMarks(file, clock),
+    marks: fileMarks(file),
     jobs: fileJobs(file),
     admin: {
       async delete(ids, signal, { delivered = false } = {}) {
-        const gone = await deleteIds(file, ids, clock, signal, delivered ? withTrash : undefined);
+        const gone = await deleteIds(file, ids, signal, delivered ? withTrash : undefined);
         spoiled.deleted(gone);
         return gone;
       },
       async deleteWhere(filter, limit, signal) {
-        const count = await deleteOldest(file, filter, limit ?? Infinity, clock, signal);
+        const count = await deleteOldest(file, filter, limit ?? Infinity, signal);
         spoiled.deleted();
         return count;
       },

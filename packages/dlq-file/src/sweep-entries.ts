@@ -23,7 +23,7 @@ export function sweepEntries(
     async (signal) => {
       await emptyTrash(file, retentionMs, clock, signal);
       if (retentionMs === undefined) return;
-      const entries = await deleteOldest(file, { before: clock.now() - retentionMs }, Infinity, clock, signal);
+      const entries = await deleteOldest(file, { before: clock.now() - retentionMs }, Infinity, signal);
       if (entries > 0) logger.info("dead letters were deleted at the end of their retention", { entries });
     },
     seams,

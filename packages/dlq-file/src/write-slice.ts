@@ -1,5 +1,4 @@
-import { type FileDatabase, untilSliceEnds } from "@bridge/file/internal";
-import type { Clock } from "@bridge/ports";
+import type { FileDatabase } from "@bridge/file/internal";
 import { orAborted } from "@bridge/ports/internal";
 import type { DlqTables } from "./dlq-tables.ts";
 import type { CountedRow } from "./entry-counts.ts";
@@ -37,7 +36,6 @@ interface Done<Item, Result> {
 export async function writeSlice<Item, Result>(
   file: FileDatabase<DlqTables>,
   { next, work, most = SLICE_ENTRIES }: Slice<Item, Result>,
-  clock: Clock,
   signal: AbortSignal,
   { put, deleted, frees = true }: SliceOptions<Result>,
 ): Promise<Done<Item, Result>> {
@@ -49,7 +47,7 @@ export async function writeSlice<Item, Result>(
       const results: Result[] = [];
       const items = next(tables);
       const count = tables.overwriting(() =>
-        untilSliceEnds(clock, items, (item) => void results.push(work(tables, item))),
+        file.slices.untilOver(items, (item) => void results.push(work(tables, item))),
       );
       return { items: items.slice(0, count), results, counts: tables.counts };
     },

@@ -8,5 +8,4 @@ export { renumber } from "./database/mend.ts";
 export { obstacleAt } from "./database/obstacle.ts";
 export { realPlaceOf } from "./database/real-place.ts";
 export { type Job } from "./database/transaction.ts";
-export { untilSliceEnds } from "./database/until-slice-ends.ts";
 export { UnreadableRow } from "./database/unreadable-row.ts";

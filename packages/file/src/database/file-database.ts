@@ -14,6 +14,7 @@ import { faultAt } from "./obstacle.ts";
 import { realPlaceOf } from "./real-place.ts";
 import { RecoveringFile } from "./recovering-file.ts";
 import { Room } from "./room.ts";
+import { SlicePace } from "./slice-pace.ts";
 import type { Job } from "./transaction.ts";
 import { type UnreadableRow, unreadableIn } from "./unreadable-row.ts";
 
@@ -43,6 +44,8 @@ export interface FileDatabaseOptions<Statements> extends OpeningOptions<Statemen
  * when its disk does.
  */
 export class FileDatabase<Statements> implements AsyncDisposable {
+  /** Of what is written in slices, such as the deletion of thousands. */
+  readonly slices: SlicePace;
   readonly #options: FileDatabaseOptions<Statements>;
   readonly #lock: Disposable;
   readonly #file: RecoveringFile<Statements>;
@@ -64,6 +67,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
    */
   constructor(options: FileDatabaseOptions<Statements>) {
     this.#options = options;
+    this.slices = new SlicePace(options.clock);
     const path = opening(options.path, () => realPlaceOf(options.path));
     this.#lock = opening(path, () => lockFile(path));
     const checkpointer = new Checkpointer(path);
@@ -80,6 +84,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
       refusal: () => this.#refusal(),
       displacement: (file: OpenedFile<Statements>) => displacement.of(file, "written"),
       isOpen: (file: OpenedFile<Statements>) => this.#file.isOpen(file),
+      measured: <Result>(write: () => Result) => this.slices.measured(write),
       committed: (file: OpenedFile<Statements>) => this.#committed(file),
       full: () => this.#full(),
       failed: (fault: FileFault) => this.#file.fail(fault),

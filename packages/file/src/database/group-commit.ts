@@ -36,6 +36,8 @@ export interface CommitTarget<Statements> {
    * {@link FileFault} when the file has to be opened again.
    */
   displacement(file: OpenedFile<Statements>): BridgeError | undefined;
+  /** Writes a group: how long that takes is the caller's to know. */
+  measured<Result>(write: () => Result): Result;
   /** A group is durable. */
   committed(file: OpenedFile<Statements>): void;
   /** The disk had no room for a group, or for a part of it. */
@@ -173,7 +175,9 @@ export class GroupCommit<Statements> {
       file = this.#target.open();
       const refusal = this.#target.refusal();
       if (refusal instanceof FileFault) this.#writable = false;
-      outcomes = refusal === undefined ? runTogether(file, jobs) : runFreeing(file, jobs, refusal);
+      outcomes = this.#target.measured(() =>
+        refusal === undefined ? runTogether(file, jobs) : runFreeing(file, jobs, refusal),
+      );
     } catch (thrown) {
       const fault = faultAt(path, thrown);
       this.#writable = false;

@@ -1,6 +1,4 @@
 import { type FileDatabase } from "../database/file-database.ts";
-import { untilSliceEnds } from "../database/until-slice-ends.ts";
-import { type Clock } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { OutboxStatements } from "./outbox-statements.ts";
 
@@ -8,12 +6,7 @@ const SLICE_RECORDS = 500;
 const SLICE_BYTES = 256 * 1024;
 
 /** Forgets records that were finished before `time`, some at a time. */
-export async function compact(
-  file: FileDatabase<OutboxStatements>,
-  time: number,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
+export async function compact(file: FileDatabase<OutboxStatements>, time: number, signal: AbortSignal): Promise<void> {
   for (let forgotten: number | undefined; forgotten !== 0;) {
     signal.throwIfAborted();
     const slice = file.write({
@@ -21,7 +14,7 @@ export async function compact(
       bytes: SLICE_BYTES,
       run(statements) {
         const finished = statements.finishedBefore(time, SLICE_RECORDS);
-        return untilSliceEnds(clock, finished, (number) => statements.deleteRecord(number));
+        return file.slices.untilOver(finished, (number) => statements.deleteRecord(number));
       },
     });
     forgotten = await orAborted(slice, signal);

@@ -68,7 +68,7 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
     },
   });
   const parts: OutboxParts = { file, lanes, loans, window, spoiledRecords, clock };
-  const compaction = sweepEvery(SWEEP_MS, (signal) => compact(file, clock.now() - retentionMs, clock, signal), {
+  const compaction = sweepEvery(SWEEP_MS, (signal) => compact(file, clock.now() - retentionMs, signal), {
     clock,
     logger,
   });

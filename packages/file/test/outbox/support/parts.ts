@@ -1,4 +1,4 @@
-import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Clock, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { FileDatabase } from "../../../src/database/file-database.ts";
 import { Lanes } from "../../../src/outbox/lanes.ts";
 import { Loans } from "../../../src/outbox/loans.ts";
@@ -9,7 +9,11 @@ import { SpoiledRecords } from "../../../src/outbox/spoiled-records.ts";
 import { Window, type WindowLimits } from "../../../src/outbox/window.ts";
 
 /** The parts of an outbox, for tests that look at one of them. */
-export function openParts(path: string, limits: WindowLimits): OutboxParts & AsyncDisposable {
+export function openParts(
+  path: string,
+  limits: WindowLimits,
+  clock: Clock = systemClock,
+): OutboxParts & AsyncDisposable {
   const lanes = new Lanes();
   const loans = new Loans(systemClock, systemRandom());
   const spoiledRecords = new SpoiledRecords(systemClock, silentLogger);
@@ -18,7 +22,7 @@ export function openParts(path: string, limits: WindowLimits): OutboxParts & Asy
     path,
     kind: OUTBOX_FILE,
     onDamage: "refuse",
-    clock: systemClock,
+    clock,
     logger: silentLogger,
     prepare(db) {
       const statements = outboxStatements(db);
