@@ -74,9 +74,9 @@ test("operators 3.5.7: what somebody makes of the end of an entry in the trash i
   const DAY = 86_400_000;
   await using store = openDlq(scratch.path, { clock, retentionMs: 10 * DAY });
   using db = new DatabaseSync(scratch.path);
-  const times = { undoUntil: 1_500_000, undoWithinMs: 500_000, endedAt: 1_000_500, reason: '"undoUntil":1' };
+  const times = { reason: '"undoUntil":1', undoUntil: 1_500_000, undoWithinMs: 500_000, endedAt: 1_000_500 };
   const job = { id: "job-1", revision: 1, state: "completed", createdAt: 1_000_000 };
-  await store.jobs?.put({ ...job, document: JSON.stringify({ reason: '"undoUntil":1', ...times }) }, undefined, signal);
+  await store.jobs?.put({ ...job, document: JSON.stringify(times) }, undefined, signal);
   await store.jobs?.put({ ...job, id: "damaged", document: '{"undoUntil":"x"' }, undefined, signal);
   const ids = ["early", "never", "expired", "other", "damaged"];
   for (const id of ids) await store.put(deadLetter(id, { failedAt: 1_000_000 }), signal);

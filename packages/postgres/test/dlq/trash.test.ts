@@ -66,7 +66,9 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
     expect(await one.admin.trash.count(9, signal, "in time")).toBe(2);
     await using _ = await openDlq(schema.connection);
     const left = async () =>
-      (await schema.rows(`SELECT id FROM ${table("dead_letter_trash")} ORDER BY id`)).map(({ id }) => id);
+      (await schema.rows(`SELECT id FROM ${table("dead_letter_trash")} ORDER BY id`)).map(
+        (row) => (row as { id: string }).id,
+      );
     await vi.waitFor(async () => expect(await left()).toEqual(["id-0", "id-4", "id-6", "id-7"]), PATIENCE);
     expect(await one.admin.trash.restore("in time", 9, signal)).toEqual({ restored: 2, present: 0 });
   });
