@@ -6,62 +6,13 @@ import { join } from "node:path";
 import { freePort } from "@bridge/tooling/listening";
 import { describe, expect, test } from "vitest";
 import { eventually } from "./support/ask.ts";
-import { ADMIN_KEY } from "./support/folder.ts";
+import { document, isTold, killed, type Parts, partsFor, waits } from "./support/one-outbox.ts";
 import { Stage } from "./support/stage.ts";
 import { Target } from "./support/target.ts";
 import { countsOf, post, traffic } from "./support/traffic.ts";
 import { until } from "./support/until.ts";
 
-interface Parts {
-  readonly url: string;
-  readonly port: number;
-  readonly admin: number;
-  readonly monitor: number;
-  readonly outbox: string;
-  readonly version?: number;
-  readonly header?: string;
-}
-
-/** One route with its outbox in a file. */
-const document = ({
-  url,
-  port,
-  admin,
-  monitor,
-  outbox,
-  version = 1,
-  header = "a",
-}: Parts): string => `config_version: ${version}
-http: {admin_addr: "127.0.0.1:${admin}", monitor_addr: "127.0.0.1:${monitor}", admin_api_key: ${ADMIN_KEY}}
-bridge: {id: test}
-stores: {outbox: {type: file, options: {path: ${outbox}.db}}}
-receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:${port}", path: /ingest/in}}]
-senders: [{id: out, transport: http, options: {url: "${url}", headers: {x-tag: "${header}"}}}]
-bindings: [{id: to-out, sender_id: out}]
-routes: [{id: only, receiver_id: in, delivery_mode: shared_outbox, bindings: [to-out], policy: {backoff: {initial_interval: 50ms, max_interval: 100ms}, on_permanent_failure: drop, on_expired: drop, max_replay_attempts: 100000}}]
-`;
-
-const partsFor = async ({ url }: Target): Promise<Parts> => {
-  const [port, admin, monitor] = [await freePort(), await freePort(), await freePort()];
-  return { url, port, admin, monitor, outbox: "here" };
-};
-
 const leaving = (stage: Stage): string => join(stage.folder.path, "bridge.yaml.leaving");
-
-async function killed(stage: Stage, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-  stage.bridge.kill(signal);
-  await stage.bridge.ended;
-}
-
-/** One message that its target does not take. */
-async function waits(stage: Stage, port: number, body = "hi"): Promise<void> {
-  const agent = new Agent();
-  expect(await post(port, agent, body)).toBe("202");
-  await eventually(
-    () => stage.admin("GET", "/outbox"),
-    ({ body: outbox }) => (outbox as { depth?: number }).depth === 1,
-  );
-}
 
 /** The former version runs, and what is stored waits until nothing does. */
 async function resumes(stage: Stage): Promise<void> {
@@ -173,6 +124,12 @@ describe("a process that ends while a change leaves a store", () => {
     await left(stage);
     expect(stage.bridge.stderr).toContain("TAG");
     expect(stage.bridge.stderr).not.toContain("secret-tag");
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+      await killed(stage, signal);
+      await stage.restart();
+      await arrives(stage, 2);
+      await isTold(stage);
+    }
   });
 
   test("spec 4.9.5: a former document that cannot start is not tried for ever", async () => {
@@ -203,6 +160,12 @@ describe("a process that ends while a change leaves a store", () => {
       () => target.accepted.length,
     );
     expect(target.accepted).toEqual(["hi"]);
+    await killed(stage);
+    await stage.restart();
+    await arrives(stage, 3);
+    const { body } = await stage.admin("GET", "/conditions");
+    expect(JSON.stringify(body)).not.toContain("stores.outbox");
+    expect(readdirSync(join(stage.folder.path, "bridge.yaml.versions")).join()).not.toContain("left");
   });
 
   test("spec 4.9.5: what is remembered and cannot be read is told, and what is stored runs", async () => {
@@ -258,17 +221,16 @@ async function waitless(stage: Stage, port: number, target: Target): Promise<voi
   expect(existsSync(join(stage.folder.path, "yonder.db"))).toBe(true);
 }
 
-/** It is told what was left behind, and how to get at it. */
+/** It is told, and said to be so. */
 async function left(stage: Stage): Promise<void> {
-  await eventually(
-    () => stage.admin("GET", "/conditions"),
-    ({ body }) => JSON.stringify(body).includes("stores.outbox of version 1"),
-  );
+  await isTold(stage);
   expect(stage.bridge.log).toContainEqual(
     expect.objectContaining({
       level: "error",
       msg: "messages may be left behind: the former configuration cannot run again",
     }),
   );
-  expect(readdirSync(join(stage.folder.path, "bridge.yaml.versions"))).toContain("1.reverted.yaml");
+  expect(readdirSync(join(stage.folder.path, "bridge.yaml.versions"))).toContainEqual(
+    expect.stringMatching(/^1\.left-outbox-[0-9a-f]{8}\.yaml$/),
+  );
 }

@@ -50,19 +50,18 @@ export class FileProbations implements ConfigProbations, Disposable {
     signal: AbortSignal,
     text?: string,
   ): Promise<StoredConfig | undefined> {
-    let tried: Uint8Array | undefined;
     const written = await this.#write(document, expected, signal, text, async (target, former, next) => {
-      tried = next.bytes;
       if (!this.#tryHold(target)) return false;
-      this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
+      const [back, tried] = [{ revision: former.identity, bytes: former.bytes }, next.bytes];
+      this.#note = { revision: next.identity, former: back, tried, stored: false };
       await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
       return true;
     });
     if (written === undefined) await this.end(signal);
-    else if (this.#note !== undefined) {
+    else if (this.#note !== undefined && this.#held !== undefined) {
       // What was never stored was never tried out, and nobody has to be told of it.
-      this.#note = { ...this.#note, tried };
-      await this.note({ probation, orderly: false }, signal).catch(() => {
+      this.#note = { ...this.#note, stored: true };
+      await addStanding(this.#held, { probation, orderly: false, stored: true }).catch(() => {
         // It can be taken back all the same.
       });
     }
@@ -94,7 +93,7 @@ export class FileProbations implements ConfigProbations, Disposable {
     } catch (error) {
       signal.throwIfAborted();
       // What keeps the file from being replaced is what whoever has to mend it is to read.
-      await addStanding(held, standing).catch(() => Promise.reject(error));
+      await addStanding(held, { ...standing, stored: note.stored }).catch(() => Promise.reject(error));
     }
   }
 
@@ -117,7 +116,7 @@ export class FileProbations implements ConfigProbations, Disposable {
     const { probation, orderly } = note;
     const runs = HELD.has(target) || (await isUnlockable(target));
     if (content.identity === note.revision || isPutBack(note, content)) return { probation, orderly, runs };
-    const isReplaced = content.kind === "stored" && !isEmpty(content) && note.tried !== undefined;
+    const isReplaced = content.kind === "stored" && !isEmpty(content) && wasTried(note, content);
     return isReplaced && !runs ? { probation, orderly, runs, replaced: true } : undefined;
   }
 
@@ -153,12 +152,12 @@ export class FileProbations implements ConfigProbations, Disposable {
     if (!this.#tryHold(target)) return { probation, orderly, runs: true };
     const content = await this.#file.read(signal);
     const stands = standingOf(note, content);
-    if (stands === "replaced" && note.tried === undefined) {
+    if (stands === "replaced" && !wasTried(note, content)) {
       if (hindrance === undefined) await removeNote(target);
       this[Symbol.dispose]();
       return undefined;
     }
-    this.#note = { revision, former: note.former, tried: note.tried };
+    this.#note = { revision, former: note.former, tried: note.tried, stored: true };
     const { stored: former } = await this.#file.former(
       note.former.bytes,
       `what came before version ${version}`,
@@ -181,6 +180,11 @@ export class FileProbations implements ConfigProbations, Disposable {
     await replaceFile(target, note.former.bytes, signal);
     return { ...ended, current: undefined };
   }
+}
+
+/** Whether it is not known that it was never stored: then the process died, or its disk, before it noted that. */
+function wasTried({ tried, stored, former }: ProbationNote, { identity }: Content): boolean {
+  return tried !== undefined && (stored || identity !== former.revision);
 }
 
 type Stands = "tried" | "back" | "replaced" | "unusable";

@@ -1,10 +1,12 @@
-import type { ConfigText, ConfigVersions, Logger, StoredConfig } from "@bridge/ports";
+import type { ConfigLeftVersions, ConfigText, ConfigVersions, Logger, StoredConfig } from "@bridge/ports";
 import type { StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
 import { KeptVersions } from "./kept-versions.ts";
+import { FileLeftVersions } from "./left-versions.ts";
 
 /** Former documents of a file. */
 export class FileVersions implements ConfigVersions {
+  readonly left: ConfigLeftVersions;
   readonly #file: FileAccess;
   readonly #kept: KeptVersions;
   readonly #logger: Logger;
@@ -12,6 +14,7 @@ export class FileVersions implements ConfigVersions {
   constructor(file: FileAccess, format: ConfigText["format"], logger: Logger) {
     this.#file = file;
     this.#kept = new KeptVersions(format);
+    this.left = new FileLeftVersions(file, format, logger);
     this.#logger = logger;
   }
 
@@ -29,15 +32,14 @@ export class FileVersions implements ConfigVersions {
 
   async keepReverted(reverted: StoredConfig, signal: AbortSignal): Promise<void> {
     const { bytes } = this.#file.contentOf(reverted);
-    const keep = (target: string): Promise<void> =>
-      this.#kept.keep(target, reverted.version, bytes, ".reverted", signal);
+    const keep = (target: string): Promise<void> => this.#kept.keep(target, reverted.version, bytes, true, signal);
     await this.#file.alone(signal, keep, () => this.#file.nowhere());
   }
 
   /** Before something else takes the place of `former`, by the writer that is at work. That it cannot be kept fails no write. */
   async keep(target: string, { stored, bytes }: StoredContent, signal: AbortSignal): Promise<void> {
     try {
-      await this.#kept.keep(target, stored.version, bytes, "", signal);
+      await this.#kept.keep(target, stored.version, bytes, false, signal);
     } catch (error) {
       signal.throwIfAborted();
       this.#logger.warn("the former configuration is not kept: nobody can go back to it", {

@@ -10,6 +10,7 @@ const FORMAT = 1;
 /** As it is added to a note. */
 interface Added extends Reversal, Pick<Probation, "confirmBy" | "withinMs"> {
   readonly orderly: boolean;
+  readonly stored: boolean;
 }
 
 /** Two documents as base64, and what is said of them. */
@@ -24,14 +25,16 @@ export interface ProbationNote {
   /** Names the exact content that is on probation. */
   readonly revision: string;
   readonly former: { readonly revision: string; readonly bytes: Uint8Array };
-  /** What is on probation; absent until it is stored. */
+  /** What is on probation; absent in a note by an older release of what was not stored. */
   readonly tried?: Uint8Array | undefined;
+  /** Whether that is known to have been stored. */
+  readonly stored: boolean;
   readonly orderly: boolean;
   readonly reversal?: Reversal | undefined;
 }
 
 /** How it stands with a probation: all of it that may change while it lasts. */
-type Standing = Pick<ProbationNote, "probation" | "orderly" | "reversal">;
+export type Standing = Pick<ProbationNote, "probation" | "orderly" | "reversal" | "stored">;
 
 /** Only one caller at a time may do this for one document. */
 export async function writeNote(target: string, note: ProbationNote, signal: AbortSignal): Promise<void> {
@@ -45,14 +48,14 @@ export async function writeNote(target: string, note: ProbationNote, signal: Abo
  * Adds to a note how it stands with its probation now, within the room that is kept for it: a full disk, or a folder that may not be
  * written, is in the way of {@link writeNote} and not of this. Only who has the lock of the note may do this.
  */
-export async function addStanding(target: string, { probation, orderly, reversal }: Standing): Promise<void> {
+export async function addStanding(target: string, { probation, orderly, reversal, stored }: Standing): Promise<void> {
   await using handle = await open(probationOf(target), "r+");
   const room = Buffer.alloc(ROOM_BYTES + 2);
   const at = (await handle.stat()).size - room.length;
   await handle.read(room, 0, room.length, Math.max(0, at));
   if (at <= 0 || room.at(0) !== NEWLINE || room.at(-1) !== NEWLINE) throw new Error("the note has no room");
   const { confirmBy, withinMs } = probation;
-  const standing = { orderly, confirmBy, withinMs };
+  const standing = { orderly, stored, confirmBy, withinMs };
   const whole = Buffer.from(JSON.stringify({ ...standing, ...reversal }));
   const said = whole.length <= ROOM_BYTES ? whole : Buffer.from(JSON.stringify({ ...standing, why: reversal?.why }));
   room.fill(" ", 1, 1 + ROOM_BYTES);
@@ -66,7 +69,8 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
   const path = probationOf(target);
   try {
     const [text = "", added = ""] = (await readText(path, MAX_NOTE_BYTES, signal)).split("\n");
-    const read = JSON.parse(text) as Omit<ProbationNote, "former" | "tried"> & {
+    const read = JSON.parse(text) as Omit<ProbationNote, "former" | "tried" | "stored"> & {
+      readonly stored?: boolean;
       readonly format: unknown;
       readonly former: { readonly revision: string; readonly bytes: string };
       readonly tried?: string;
@@ -75,7 +79,8 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
     const { revision, bytes } = read.former;
     const former = { revision, bytes: Buffer.from(bytes, "base64") };
     const tried = read.tried === undefined ? undefined : Buffer.from(read.tried, "base64");
-    return { ...withStanding(read, added), former, tried };
+    const isStored = read.stored ?? tried !== undefined;
+    return { ...withStanding({ ...read, stored: isStored }, added), former, tried };
   } catch (error) {
     if (error instanceof MissingFileError) return undefined;
     signal.throwIfAborted();
@@ -91,14 +96,15 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
 /** What a crash has cut off of it says nothing. */
 function withStanding<Note extends Standing>(note: Note, added: string): Note {
   try {
-    const { why, detail, orderly, confirmBy, withinMs } = JSON.parse(added) as Partial<Added>;
+    const { why, detail, orderly, stored, confirmBy, withinMs } = JSON.parse(added) as Partial<Added>;
     const reversal = why === undefined ? note.reversal : { why, ...(detail !== undefined && { detail }) };
     const probation = {
       ...note.probation,
       ...(confirmBy !== undefined && { confirmBy }),
       ...(withinMs !== undefined && { withinMs }),
     };
-    return { ...note, probation, orderly: orderly ?? note.orderly, ...(reversal !== undefined && { reversal }) };
+    const said = { orderly: orderly ?? note.orderly, stored: stored ?? note.stored };
+    return { ...note, probation, ...said, ...(reversal !== undefined && { reversal }) };
   } catch {
     return note;
   }

@@ -1,10 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { settleProbation } from "@bridge/config";
-import { type Probation, silentLogger, systemClock } from "@bridge/ports";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { Probation } from "@bridge/ports";
+import { expect, it } from "vitest";
 import { openConfigFile } from "../src/index.ts";
+import { documentFolder } from "./support/document-folder.ts";
 import { triedElsewhere } from "./support/tried-elsewhere.ts";
 import { trying } from "./support/trying.ts";
 
@@ -15,26 +13,18 @@ const MINE = { bridge: { log_level: "debug" } };
 const ON_PROBATION = expect.objectContaining({ kind: "conflict", reason: "probation" }) as Error;
 const NOT_HERE = expect.objectContaining({ kind: "conflict", reason: "no_probation" }) as Error;
 
-let folder: string;
-let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "bridge-beside-"));
-  path = join(folder, "bridge.yaml");
-  writeFileSync(path, FORMER);
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const here = documentFolder(FORMER);
 
-const note = (): string => readFileSync(`${path}.probation`, "utf8");
+const note = (): string => readFileSync(here.note, "utf8");
 
 /** A process beside the one that tries something out. */
-const beside = () => trying(folder, { store: openConfigFile(path), settled: undefined });
+const beside = () => trying(here.folder, { store: openConfigFile(here.path), settled: undefined });
 
 /** What the next process finds, and makes of it. */
 async function nextStart() {
-  await using store = openConfigFile(path);
-  const seams = { clock: systemClock, logger: silentLogger };
-  const { settled } = await settleProbation(store, seams, () => store.load(NEVER));
-  return { settled, history: await store.history.list(NEVER) };
+  const start = await here.start();
+  await start.store[Symbol.asyncDispose]();
+  return start;
 }
 
 const TAKEN_BACK = {
@@ -48,24 +38,24 @@ it.each([["for good", undefined] as const, ["on probation", { withinMs: 10_000 }
     await using other = beside();
     const { id } = await other.transactions.open(60_000, NEVER);
     await other.transactions.patch(id, MINE, NEVER);
-    await using first = await triedElsewhere(path, PROBATION);
-    const [tried, noted] = [readFileSync(path, "utf8"), note()];
+    await using first = await triedElsewhere(here.path, PROBATION);
+    const [tried, noted] = [readFileSync(here.path, "utf8"), note()];
     const committed = await other.transactions.commit(id, "bob", trial);
     expect(committed).toMatchObject({ status: "conflict", reason: "probation" });
     expect(JSON.stringify(committed)).toMatch(
       /version 42 of .* another process .* confirm or revert it there; .*revert it here/,
     );
-    expect([readFileSync(path, "utf8"), note()]).toEqual([tried, noted]);
+    expect([readFileSync(here.path, "utf8"), note()]).toEqual([tried, noted]);
     await first.kill();
     expect(await nextStart()).toMatchObject(TAKEN_BACK);
-    expect(readFileSync(path, "utf8")).toBe(FORMER);
+    expect(readFileSync(here.path, "utf8")).toBe(FORMER);
   },
 );
 
 it("spec 4.9.8: a transaction is opened at another process on the file: 409 `probation`, until the change is over", async () => {
   await using other = beside();
   {
-    await using first = await triedElsewhere(path, PROBATION);
+    await using first = await triedElsewhere(here.path, PROBATION);
     await expect(other.transactions.open(60_000, NEVER)).rejects.toEqual(ON_PROBATION);
     await first.kill();
     await expect(other.transactions.open(60_000, NEVER)).rejects.toEqual(ON_PROBATION);
@@ -75,22 +65,22 @@ it("spec 4.9.8: a transaction is opened at another process on the file: 409 `pro
 });
 
 it("spec 4.9.8: whoever begins a change while another process has one on probation writes nothing, and takes no note away", async () => {
-  await using first = await triedElsewhere(path, PROBATION);
-  const [tried, noted] = [readFileSync(path, "utf8"), note()];
-  await using store = openConfigFile(path);
+  await using first = await triedElsewhere(here.path, PROBATION);
+  const [tried, noted] = [readFileSync(here.path, "utf8"), note()];
+  await using store = openConfigFile(here.path);
   const stored = await store.load(NEVER);
   if (stored === undefined) throw new Error("there is nothing");
   const mine = { ...PROBATION, version: 43, formerVersion: 42 };
   expect(await store.probations.begin(MINE, stored, mine, NEVER)).toBeUndefined();
   await store.probations.end(NEVER);
-  expect([readFileSync(path, "utf8"), note()]).toEqual([tried, noted]);
+  expect([readFileSync(here.path, "utf8"), note()]).toEqual([tried, noted]);
   await first.kill();
   expect(await nextStart()).toMatchObject(TAKEN_BACK);
 });
 
 it("spec 4.9.8: confirm and revert at another process on the file: 409 `no_probation`, which says where it is", async () => {
   await using other = beside();
-  await using _ = await triedElsewhere(path, PROBATION);
+  await using _ = await triedElsewhere(here.path, PROBATION);
   const told = (error: unknown): unknown => error;
   const answers = [
     await other.transactions.confirm(42).catch(told),
@@ -107,11 +97,11 @@ it.each([
 ])(
   "spec 4.9.8: the end of a change on probation that another process on the file tells %s",
   async (_, swapMs, endsIn) => {
-    await using stage = trying(folder);
+    await using stage = trying(here.folder);
     const confirmBy = stage.clock.now() + endsIn;
     stage.swap.ms = swapMs;
     await stage.tryOut(MINE);
-    await using second = openConfigFile(path);
+    await using second = openConfigFile(here.path);
     const told = (await second.probations.elsewhere?.(NEVER))?.probation.confirmBy;
     expect(stage.transactions.probation()?.confirmBy).toBe(confirmBy);
     expect(told).toBe(Math.min(confirmBy, stage.clock.now() - swapMs + 10_000));
@@ -120,10 +110,10 @@ it.each([
 
 it("spec 4.9.8: when the process that tried a change out is gone, another one on the file reverts it: the former one runs and is stored", async () => {
   await using other = beside();
-  const first = await triedElsewhere(path, PROBATION);
+  const first = await triedElsewhere(here.path, PROBATION);
   await first.kill();
   expect(await other.transactions.revert(42, "its process is gone")).toEqual({ status: "rolled_back", version: 41 });
-  expect([readFileSync(path, "utf8"), existsSync(`${path}.probation`)]).toEqual([FORMER, false]);
+  expect([readFileSync(here.path, "utf8"), existsSync(`${here.path}.probation`)]).toEqual([FORMER, false]);
   expect(other.applied.map(({ configVersion }) => configVersion)).toEqual([41]);
   expect(other.reverted).toMatchObject([{ version: 42, why: "operator", detail: "its process is gone" }]);
   const { settled, history } = await nextStart();
@@ -136,33 +126,33 @@ it("spec 4.9.8: when the process that tried a change out is gone, another one on
 
 it("spec 4.9.8: what was put back when its process died is settled by a revert at another one, for the reason it had", async () => {
   await using other = beside();
-  const first = await triedElsewhere(path, PROBATION);
+  const first = await triedElsewhere(here.path, PROBATION);
   await first.kill();
-  writeFileSync(`${path}.probation`, JSON.stringify({ ...JSON.parse(note()), reversal: { why: "not_confirmed" } }));
-  writeFileSync(path, FORMER);
+  writeFileSync(here.note, JSON.stringify({ ...here.noted(), reversal: { why: "not_confirmed" } }));
+  writeFileSync(here.path, FORMER);
   expect(await other.transactions.revert(42, "its process is gone")).toEqual({ status: "rolled_back", version: 41 });
   expect(other.reverted).toMatchObject([{ version: 42, why: "not_confirmed" }]);
   expect(await nextStart()).toMatchObject({ settled: undefined, history: [{ reverted: { why: "not_confirmed" } }] });
 });
 
 it("operating: each commit of the history has a version of its own, also one that is confirmed in the history alone: it stays", async () => {
-  const first = await triedElsewhere(path, PROBATION);
+  const first = await triedElsewhere(here.path, PROBATION);
   await first.kill();
-  await using store = openConfigFile(path);
+  await using store = openConfigFile(here.path);
   await store.history.append({ version: 42, committedAt: 1, actor: "alice", changes: [] }, NEVER);
   const { settled, history } = await nextStart();
   expect(settled).toBeUndefined();
   expect(history).toEqual([{ version: 42, committedAt: 1, actor: "alice", changes: [] }]);
-  expect(readFileSync(path, "utf8")).not.toBe(FORMER);
+  expect(readFileSync(here.path, "utf8")).not.toBe(FORMER);
 });
 
 it("operating: each commit of the history has a version of its own, also one whose process died when it had said that it took it back", async () => {
-  const first = await triedElsewhere(path, PROBATION);
+  const first = await triedElsewhere(here.path, PROBATION);
   await first.kill();
   const reverted = { at: 2, why: "not_confirmed" };
-  writeFileSync(`${path}.probation`, JSON.stringify({ ...JSON.parse(note()), reversal: { why: "not_confirmed" } }));
-  writeFileSync(path, FORMER);
-  await using store = openConfigFile(path);
+  writeFileSync(here.note, JSON.stringify({ ...here.noted(), reversal: { why: "not_confirmed" } }));
+  writeFileSync(here.path, FORMER);
+  await using store = openConfigFile(here.path);
   await store.history.append({ version: 42, committedAt: 1, actor: "alice", changes: [], reverted }, NEVER);
   const { history } = await nextStart();
   expect(history).toEqual([{ version: 42, committedAt: 1, actor: "alice", changes: [], reverted }]);

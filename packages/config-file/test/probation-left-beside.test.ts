@@ -6,6 +6,7 @@ import { type Logger, type Probation, silentLogger, systemClock } from "@bridge/
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
+import { storesOf } from "./support/file-stores.ts";
 import { triedElsewhere } from "./support/tried-elsewhere.ts";
 import { trying } from "./support/trying.ts";
 
@@ -112,7 +113,7 @@ it("spec 4.9.8: a process that ends in order and comes back has its time, whoeve
   await first.end();
   await pass(30_000);
   await using again = openConfigFile(path);
-  const { settled } = await settleProbation(again, { clock: systemClock, logger: silentLogger }, () =>
+  const { settled } = await settleProbation(again, { clock: systemClock, logger: silentLogger, storesOf }, () =>
     again.load(NEVER),
   );
   expect(settled).toHaveProperty("goesOn");
@@ -179,7 +180,7 @@ it("spec 4.9.8: another process on the file says one thing at its start: that wh
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
   const logger: Logger = { ...silentLogger, info: log, warn: log, error: log };
-  const { settled, configuration } = await settleProbation(store, { clock: systemClock, logger }, () =>
+  const { settled, configuration } = await settleProbation(store, { clock: systemClock, logger, storesOf }, () =>
     store.load(NEVER),
   );
   expect([settled, configuration?.version]).toEqual([undefined, 42]);

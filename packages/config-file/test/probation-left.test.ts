@@ -1,11 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { settleProbation } from "@bridge/config";
-import { type Logger, type Probation, silentLogger, type StoredConfig, systemClock } from "@bridge/ports";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PATIENCE } from "@bridge/tooling/patience";
+import { describe, expect, it } from "vitest";
 import { openConfigFile } from "../src/index.ts";
-import { trying } from "./support/trying.ts";
+import { documentFolder } from "./support/document-folder.ts";
+import { restarted } from "./support/restarted.ts";
 
 /** What a configuration on probation leaves behind, whatever has happened to it meanwhile: nothing of it is forgotten. @module */
 
@@ -13,80 +12,48 @@ const NEVER = new AbortController().signal;
 const FORMER =
   "# ours\nconfig_version: 41\nbridge: {id: plant-7}\nstores: {dlq: {type: file, options: {path: dlq.db}}}\n";
 const CHANGES = {
-  "a change that moves the DLQ": { stores: { dlq: { type: "file", options: { path: "dlq2.db" } } } },
+  "a change that moves the DLQ": {
+    bridge: { id: "plant-7" },
+    stores: { dlq: { type: "file", options: { path: "dlq2.db" } } },
+  },
   "a change that moves nothing": {
     bridge: { id: "plant-8" },
-    stores: { dlq: { type: "file", options: { path: "dlq.db" } } },
+    // Kept longer, in the same place.
+    stores: { dlq: { type: "file", options: { path: "dlq.db", retention: "3h" } } },
   },
 } as const;
-const probation: Probation = { version: 42, formerVersion: 41, confirmBy: 0, actor: "alice", routes: [] };
 const REVERSAL = { why: "level", detail: "below full" };
 
-let folder: string;
-let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "bridge-left-"));
-  path = join(folder, "bridge.yaml");
-  writeFileSync(path, FORMER);
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const here = documentFolder(FORMER);
+const { probation } = here;
 
 type End = "is killed" | "ends in order" | "is killed while it takes it back" | "is killed when it has taken it back";
 
 /** A process tries the change out, and ends; resolves to what it has stored. */
 async function left(change: Readonly<Record<string, unknown>>, end: End): Promise<string> {
-  await using store = openConfigFile(path);
-  const stored = await store.load(NEVER);
-  if (stored === undefined) throw new Error("there is nothing");
-  await store.history.append({ version: 42, committedAt: 1, actor: "alice", changes: [], pending: true }, NEVER);
-  const current = await store.probations.begin(change, stored, probation, NEVER);
-  if (current === undefined) throw new Error("it was not begun");
-  const tried = readFileSync(path, "utf8");
+  const { store: begunBy, stored, written: current } = await here.begun(change);
+  await using store = begunBy;
+  const tried = readFileSync(here.path, "utf8");
   if (end === "ends in order") await store.probations.note({ probation, orderly: true }, NEVER);
   if (end.includes("back")) await store.probations.note({ probation, orderly: false, reversal: REVERSAL }, NEVER);
   if (end === "is killed when it has taken it back") await store.restore(stored, current, NEVER);
   return tried;
 }
 
-async function nextStart() {
-  const logged: string[] = [];
-  const log = (...line: unknown[]): void => void logged.push(JSON.stringify(line));
-  const logger: Logger = { ...silentLogger, warn: log, error: log };
-  const store = openConfigFile(path);
-  /** What is of no use, or cannot be read, is refused. */
-  const read = async (instead?: StoredConfig): Promise<StoredConfig | undefined> => {
-    const stored = instead ?? (await store.load(NEVER).catch(() => undefined));
-    return JSON.stringify(stored?.document).includes("soon") ? undefined : stored;
-  };
-  const { settled, configuration } = await settleProbation(store, { clock: systemClock, logger }, read);
-  const stage = trying(folder, { store, settled });
-  const { transactions } = stage;
-  return {
-    store,
-    settled,
-    logged: logged.join("\n"),
-    runs: configuration?.version,
-    told: transactions.leftBehind(),
-    transactions,
-    /** Whoever looks each 5 s has looked. */
-    async looked(): Promise<void> {
-      stage.clock.advance(5_000);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      await transactions.underWay?.catch(() => {});
-    },
-    history: await transactions.history(NEVER),
-    async [Symbol.asyncDispose]() {
-      await transactions.suspend();
-      await store[Symbol.asyncDispose]();
-    },
-  };
-}
+/** What is of no use, or cannot be read, is refused. */
+const nextStart = () => restarted(here, ({ document }) => !JSON.stringify(document).includes("soon"));
+
+/** Which former documents say that they have left something. */
+const marked = (): readonly string[] =>
+  existsSync(`${here.path}.versions`)
+    ? readdirSync(`${here.path}.versions`).filter((name) => name.includes(".left-"))
+    : [];
 
 const DOCUMENTS = {
   "stays as it is": () => {},
-  "is taken away": () => rmSync(path),
-  "is emptied": () => writeFileSync(path, ""),
-  "is put back": () => writeFileSync(path, FORMER),
+  "is taken away": () => rmSync(here.path),
+  "is emptied": () => writeFileSync(here.path, ""),
+  "is put back": () => writeFileSync(here.path, FORMER),
 } as const;
 const ENDS: readonly End[] = [
   "is killed",
@@ -106,14 +73,23 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
   const moves = name.endsWith("DLQ");
   /** Nothing of it is forgotten. */
   const expectKept = async (start: Awaited<ReturnType<typeof nextStart>>, tried: string): Promise<void> => {
-    expect(existsSync(`${path}.probation`)).toBe(false);
+    expect(existsSync(`${here.path}.probation`)).toBe(false);
     expect(start.logged).toContain('"config_version":42');
     expect(start.history).toMatchObject([{ version: 42, available: true, reverted: {} }]);
-    expect(readFileSync(`${path}.versions/42.reverted.yaml`, "utf8")).toBe(tried);
+    const kept = moves ? marked()[0] : "42.reverted.yaml";
+    expect(readFileSync(join(`${here.path}.versions`, kept ?? ""), "utf8")).toBe(tried);
     expect((await start.store.versions.load(42, NEVER))?.document).toMatchObject(change);
-    if (!moves) return expect(start.told).toBeUndefined();
+    if (!moves) return expect([start.told, marked()]).toEqual([undefined, []]);
     expect(start.logged).toContain('"left_stores":"dlq"');
-    expect(start.told).toMatch(/version 42 .*stores\.dlq at another place .*from_version: 42/);
+    const told = /version 42 .*stores\.dlq at another place .*from_version: 42/;
+    expect(start.told).toMatch(told);
+    await start[Symbol.asyncDispose]();
+    await using next = await nextStart();
+    expect([next.settled, next.told]).toEqual([undefined, expect.stringMatching(told)]);
+    await next.follow(50, change);
+    expect(next.transactions.leftBehind()).toBeUndefined();
+    await expect.poll(marked, PATIENCE).toEqual([]);
+    expect((await next.store.versions.load(42, NEVER))?.document).toMatchObject(change);
   };
 
   describe.each(ENDS)("its process %s", (end) => {
@@ -126,7 +102,7 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
         expect(start.settled).toHaveProperty("goesOn");
         return;
       }
-      expect([start.runs, readFileSync(path, "utf8")]).toEqual([41, FORMER]);
+      expect([start.runs, readFileSync(here.path, "utf8")]).toEqual([41, FORMER]);
       expect(start.settled).toMatchObject({ reverted: { version: 42, formerVersion: 41, actor: "alice" } });
       await expectKept(start, tried);
     });
@@ -135,7 +111,7 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
   it.each(ENDS.slice(0, 3))("spec 4.9.8: its process %s, and another hand stores something else", async (end) => {
     const tried = await left(change, end);
     writeFileSync(
-      path,
+      here.path,
       "config_version: 40\nbridge: {id: by-hand}\nstores: {dlq: {type: file, options: {path: dlq.db}}}\n",
     );
     await using start = await nextStart();
@@ -149,17 +125,21 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
       "spec 4.9.8: and the document %s: the former one runs, and nothing takes its place until it is in order",
       async (_, text) => {
         const tried = await left(change, end);
-        writeFileSync(path, text);
+        writeFileSync(here.path, text);
         for (let n = 0; n < 2; n++) {
           await using start = await nextStart();
-          expect([start.runs, readFileSync(path, "utf8"), existsSync(`${path}.probation`)]).toEqual([41, text, true]);
+          expect([start.runs, readFileSync(here.path, "utf8"), existsSync(`${here.path}.probation`)]).toEqual([
+            41,
+            text,
+            true,
+          ]);
           expect(start.transactions.withdrawn()).toMatch(/version 42 was taken back: .*put the document in order/);
           expect(start.history).toMatchObject([{ version: 42, pending: true }]);
           expect(start.told === undefined).toBe(!moves);
         }
-        rmSync(path);
+        rmSync(here.path);
         await using start = await nextStart();
-        expect([start.runs, readFileSync(path, "utf8")]).toEqual([41, FORMER]);
+        expect([start.runs, readFileSync(here.path, "utf8")]).toEqual([41, FORMER]);
         await expectKept(start, tried);
       },
     );
@@ -169,10 +149,10 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
     "spec 4.9.8: its version was confirmed, and an old note of it comes back: it %s, and nothing says that it was taken back",
     async (what) => {
       await left(change, "is killed");
-      copyFileSync(`${path}.probation`, `${path}.old`);
+      copyFileSync(`${here.path}.probation`, `${here.path}.old`);
       const entry = { committedAt: 1, actor: "alice", changes: [] };
       {
-        await using store = openConfigFile(path);
+        await using store = openConfigFile(here.path);
         await store.history.append({ version: 42, ...entry }, NEVER);
         const stored = await store.load(NEVER);
         if (what === "is replaced" && stored !== undefined) {
@@ -180,12 +160,12 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
           await store.history.append({ version: 43, ...entry }, NEVER);
         }
       }
-      copyFileSync(`${path}.old`, `${path}.probation`);
-      const stands = readFileSync(path, "utf8");
+      copyFileSync(`${here.path}.old`, `${here.path}.probation`);
+      const stands = readFileSync(here.path, "utf8");
       await using start = await nextStart();
       expect([start.runs, start.settled, start.told]).toEqual([what === "stays" ? 42 : 43, undefined, undefined]);
       expect(start.logged).toContain("confirmed before");
-      expect([readFileSync(path, "utf8"), existsSync(`${path}.probation`)]).toEqual([stands, false]);
+      expect([readFileSync(here.path, "utf8"), existsSync(`${here.path}.probation`)]).toEqual([stands, false]);
       expect(start.history?.filter(({ reverted }) => reverted !== undefined)).toEqual([]);
     },
   );
@@ -206,7 +186,7 @@ it.each([
   "spec 4.9.8: a note that %s is told as long as it is there, and its version counts as pending",
   async (_, happens) => {
     await left(CHANGES["a change that moves the DLQ"], "is killed");
-    const note = `${path}.probation`;
+    const note = `${here.path}.probation`;
     happens(note);
     await using start = await nextStart();
     expect([start.runs, start.settled]).toEqual([42, undefined]);
@@ -224,8 +204,8 @@ it.each([
 
 it("spec 4.9.8: a folder where the lock of the note belongs is named, with the remedy", async () => {
   await left(CHANGES["a change that moves the DLQ"], "is killed");
-  rmSync(`${path}.probation-lock`);
-  mkdirSync(`${path}.probation-lock`);
+  rmSync(`${here.path}.probation-lock`);
+  mkdirSync(`${here.path}.probation-lock`);
   await using start = await nextStart();
   expect(start.runs).toBe(42);
   expect(start.logged).toMatch(/bridge\.yaml\.probation-lock is no file, .*: move it away/);

@@ -1,10 +1,7 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { settleProbation } from "@bridge/config";
-import { type Logger, silentLogger, systemClock } from "@bridge/ports";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
 import { openConfigFile } from "../src/index.ts";
+import { documentFolder } from "./support/document-folder.ts";
 import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
@@ -14,36 +11,9 @@ const PLAIN = "# ours\nconfig_version: 41\nbridge: {id: plant-7}\n";
 const BY_HAND = "config_version: 40\nbridge: {id: by-hand}\n";
 const MOVED = { stores: { outbox: { type: "file", options: { path: "b" } } } };
 
-let folder: string;
-let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "bridge-probation-"));
-  path = join(folder, "bridge.yaml");
-  writeFileSync(path, FORMER);
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-const note = (): string => `${path}.probation`;
-const probation = { version: 42, formerVersion: 41, confirmBy: 0, actor: "alice", routes: [] };
-
-/** What a process leaves that is killed while it tries `document` out as version 42. */
-async function killed(document: Readonly<Record<string, unknown>> = MOVED): Promise<string> {
-  await using store = openConfigFile(path);
-  const stored = await store.load(NEVER);
-  if (stored === undefined) throw new Error("there is nothing");
-  await store.history.append({ version: 42, committedAt: 1, actor: "alice", changes: [], pending: true }, NEVER);
-  await store.probations.begin(document, stored, probation, NEVER);
-  return readFileSync(path, "utf8");
-}
-
-async function nextStart() {
-  const logged: string[] = [];
-  const log = (message: string): void => void logged.push(message);
-  const logger: Logger = { ...silentLogger, warn: log, error: log };
-  const store = openConfigFile(path);
-  const { settled } = await settleProbation(store, { clock: systemClock, logger }, () => store.load(NEVER));
-  return { store, settled, logged, history: await store.history.list(NEVER) };
-}
+const here = documentFolder(FORMER);
+const { probation } = here;
+const nextStart = () => here.start();
 
 it.each([
   ["the former one, byte for byte", FORMER, 41],
@@ -53,16 +23,17 @@ it.each([
 ])(
   "spec 4.9.8: after a kill another hand stores %s: that counts, and the start tells what was on probation and where its messages are",
   async (_, byHand, formerVersion) => {
-    const tried = await killed();
-    writeFileSync(path, byHand);
+    const tried = await here.killed(MOVED);
+    writeFileSync(here.path, byHand);
     const start = await nextStart();
-    await using stage = trying(folder, start);
+    await using stage = trying(here.folder, start);
     const reverted = { version: 42, formerVersion, why: "process_ended", actor: "alice", leftStores: ["outbox"] };
     expect(start.settled).toMatchObject({ reverted });
     expect(start.logged).toEqual([expect.stringContaining("another hand has replaced")]);
     expect(start.history).toMatchObject([{ version: 42, reverted: { why: "process_ended" } }]);
-    expect([readFileSync(path, "utf8"), existsSync(note())]).toEqual([byHand, false]);
-    expect(readFileSync(`${path}.versions/42.reverted.yaml`, "utf8")).toBe(tried);
+    expect([readFileSync(here.path, "utf8"), existsSync(here.note)]).toEqual([byHand, false]);
+    const [name = ""] = readdirSync(`${here.path}.versions`).filter((one) => one.startsWith("42.left-outbox-"));
+    expect(readFileSync(`${here.path}.versions/${name}`, "utf8")).toBe(tried);
     expect((await start.store.versions.load(42, NEVER))?.document).toMatchObject(MOVED);
     expect(stage.reverted).toMatchObject([reverted]);
     expect(stage.transactions.leftBehind()).toMatch(/version 42 .* stores.outbox at another place .*from_version: 42/);
@@ -71,18 +42,18 @@ it.each([
 );
 
 it("spec 4.9.8: an orderly end does not hide what another hand replaces before the next start", async () => {
-  await killed();
-  const store = openConfigFile(path);
+  await here.killed(MOVED);
+  const store = openConfigFile(here.path);
   await store.probations.find(NEVER);
   await store.probations.note({ probation, orderly: true }, NEVER);
   await store[Symbol.asyncDispose]();
-  writeFileSync(path, BY_HAND);
+  writeFileSync(here.path, BY_HAND);
   expect((await nextStart()).settled).toMatchObject({ reverted: { version: 42, leftStores: ["outbox"] } });
 });
 
 it("spec 4.9.8: a document that has the same stores leaves no messages behind, and the change is told all the same", async () => {
-  await killed({ bridge: { id: "plant-8" } });
-  writeFileSync(path, BY_HAND);
+  await here.killed({ bridge: { id: "plant-8" } });
+  writeFileSync(here.path, BY_HAND);
   const { settled, history } = await nextStart();
   expect(settled).toMatchObject({ reverted: { version: 42 } });
   expect(settled).not.toHaveProperty("reverted.leftStores");
@@ -90,22 +61,22 @@ it("spec 4.9.8: a document that has the same stores leaves no messages behind, a
 });
 
 it("spec 4.9.8: what another hand has only gone on with is taken back by nobody, and is on probation no more", async () => {
-  const tried = await killed();
-  writeFileSync(path, `${tried}# mended\n`);
+  const tried = await here.killed(MOVED);
+  writeFileSync(here.path, `${tried}# mended\n`);
   const { settled, logged, history } = await nextStart();
-  expect([settled, existsSync(note())]).toEqual([undefined, false]);
+  expect([settled, existsSync(here.note)]).toEqual([undefined, false]);
   expect(logged).toEqual([expect.stringContaining("another hand has replaced")]);
   expect(history).toMatchObject([{ version: 42, pending: true }]);
-  expect(readdirSync(`${path}.versions`)).toEqual(["41.yaml"]);
+  expect(readdirSync(`${here.path}.versions`)).toEqual(["41.yaml"]);
 });
 
 it("spec 4.9.8: a note that does not hold what was tried out is removed, and what is stored counts", async () => {
-  await killed();
-  const { tried: _, ...older } = JSON.parse(readFileSync(note(), "utf8")) as { tried: unknown };
-  writeFileSync(note(), JSON.stringify(older));
-  writeFileSync(path, BY_HAND);
+  await here.killed(MOVED);
+  const { tried: _, ...older } = here.noted();
+  writeFileSync(here.note, JSON.stringify(older));
+  writeFileSync(here.path, BY_HAND);
   expect(await nextStart()).toMatchObject({ settled: undefined, logged: [] });
-  expect([readFileSync(path, "utf8"), existsSync(note())]).toEqual([BY_HAND, false]);
+  expect([readFileSync(here.path, "utf8"), existsSync(here.note)]).toEqual([BY_HAND, false]);
 });
 
 it.each([
@@ -114,19 +85,19 @@ it.each([
 ])(
   "spec 4.9.8: another hand %s while it is tried out: the history says so, and what was tried out is kept",
   async (_, byHand) => {
-    writeFileSync(path, PLAIN);
-    const store = openConfigFile(path);
-    await using stage = trying(folder, { store, settled: undefined });
+    writeFileSync(here.path, PLAIN);
+    const store = openConfigFile(here.path);
+    await using stage = trying(here.folder, { store, settled: undefined });
     const version = await stage.tryOut({ bridge: { id: "plant-8" } });
-    const tried = readFileSync(path, "utf8");
-    writeFileSync(path, byHand);
+    const tried = readFileSync(here.path, "utf8");
+    writeFileSync(here.path, byHand);
     await store.load(NEVER);
     stage.clock.advance(1_000);
-    await expect.poll(() => existsSync(note())).toBe(false);
+    await expect.poll(() => existsSync(here.note)).toBe(false);
     await stage.transactions.underWay;
     const reverted = { why: "operator", detail: "another hand has replaced the document" };
     expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, available: true, reverted }]);
-    expect(readFileSync(`${path}.versions/${version}.reverted.yaml`, "utf8")).toBe(tried);
+    expect(readFileSync(`${here.path}.versions/${version}.reverted.yaml`, "utf8")).toBe(tried);
     expect(stage.transactions.leftBehind()).toBeUndefined();
     await expect(stage.transactions.confirm(version)).rejects.toMatchObject({ reason: "no_probation" });
     await stage.transactions.suspend();
@@ -134,14 +105,14 @@ it.each([
 );
 
 it("spec 4.9.8: another hand goes on with what is tried out: it is there to stay", async () => {
-  writeFileSync(path, PLAIN);
-  const store = openConfigFile(path);
-  await using stage = trying(folder, { store, settled: undefined });
+  writeFileSync(here.path, PLAIN);
+  const store = openConfigFile(here.path);
+  await using stage = trying(here.folder, { store, settled: undefined });
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });
-  writeFileSync(path, `${readFileSync(path, "utf8")}# mended\n`);
+  writeFileSync(here.path, `${readFileSync(here.path, "utf8")}# mended\n`);
   await store.load(NEVER);
   stage.clock.advance(1_000);
-  await expect.poll(() => existsSync(note())).toBe(false);
+  await expect.poll(() => existsSync(here.note)).toBe(false);
   await stage.transactions.underWay;
   const [entry] = (await stage.transactions.history(NEVER)) ?? [];
   expect(entry).toMatchObject({ version, available: true });

@@ -6,6 +6,7 @@ import { settleProbation } from "@bridge/config";
 import { silentLogger, type StoredConfig, systemClock } from "@bridge/ports";
 import { draftOf } from "../src/drafts.ts";
 import { type ConfigFile, openConfigFile } from "../src/index.ts";
+import { storesOf } from "./support/file-stores.ts";
 import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
@@ -131,7 +132,7 @@ describe.each(OBSTACLES)("operators 7: a change on probation whose document $nam
   });
 });
 
-const SEAMS = { clock: systemClock, logger: silentLogger };
+const SEAMS = { clock: systemClock, logger: silentLogger, storesOf };
 
 const FORMER = { bridge: { id: "plant-7", drain_timeout: "20s" } };
 

@@ -1,96 +1,69 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { settleProbation } from "@bridge/config";
-import { silentLogger, systemClock } from "@bridge/ports";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
-import { committing } from "./support/committing.ts";
+import { documentFolder } from "./support/document-folder.ts";
 import { triedElsewhere } from "./support/tried-elsewhere.ts";
 import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
 const FORMER = "# ours\nconfig_version: 41\nbridge: {id: plant-7} # here\n";
-const SEAMS = { clock: systemClock, logger: silentLogger };
 
-let folder: string;
-let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "bridge-probation-"));
-  path = join(folder, "bridge.yaml");
-  writeFileSync(path, FORMER);
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-const note = (): string => `${path}.probation`;
-const probation = { version: 42, formerVersion: 41, confirmBy: 0, actor: "alice", routes: [] };
-
-/** What a process does that tries version 42 out. */
-async function begun() {
-  const store = openConfigFile(path);
-  const stored = await store.load(NEVER);
-  if (stored === undefined) throw new Error("there is nothing");
-  const entry = { version: 42, committedAt: 1, actor: "alice", changes: [] };
-  await store.history.append({ ...entry, pending: true }, NEVER);
-  const written = await store.probations.begin({ bridge: { id: "plant-8" } }, stored, probation, NEVER);
-  if (written === undefined) throw new Error("not written");
-  return { store, stored, written };
-}
+const here = documentFolder(FORMER);
+const { probation } = here;
 
 /** What the next process finds, and makes of it. */
 async function nextStart() {
-  await using store = openConfigFile(path);
-  const { settled, configuration: stored } = await settleProbation(store, SEAMS, () => store.load(NEVER));
-  return { settled, stored, history: await store.history.list(NEVER) };
+  const start = await here.start();
+  await start.store[Symbol.asyncDispose]();
+  return start;
 }
 
 it("operators 7: what is on probation is noted for its owner only, with the former document to the byte", async () => {
-  await begun();
-  expect(statSync(note()).mode & 0o777).toBe(0o600);
-  const { former } = JSON.parse(readFileSync(note(), "utf8")) as { former: { bytes: string } };
+  await here.begun();
+  expect(statSync(here.note).mode & 0o777).toBe(0o600);
+  const { former } = here.noted();
   expect(Buffer.from(former.bytes, "base64").toString()).toBe(FORMER);
 });
 
 it("operators 7: killed after the note, before the document is written: the former one runs, and the note is removed", async () => {
-  await begun();
-  const { tried: _, ...atFirst } = JSON.parse(readFileSync(note(), "utf8")) as { tried: unknown };
-  writeFileSync(note(), JSON.stringify(atFirst));
-  writeFileSync(path, FORMER);
+  await here.begun();
+  writeFileSync(here.note, JSON.stringify(here.noted()));
+  writeFileSync(here.path, FORMER);
   const { settled, stored, history } = await nextStart();
   expect([settled, stored?.version]).toEqual([undefined, 41]);
-  expect(existsSync(note())).toBe(false);
+  expect(existsSync(here.note)).toBe(false);
   expect(history).toMatchObject([{ version: 42, pending: true }]);
 });
 
 it("operators 7: killed while it is on probation: the former one is put back byte for byte before anything starts", async () => {
-  await begun();
+  await here.begun();
   const { settled, history } = await nextStart();
   expect(settled).toMatchObject({ reverted: { version: 42, formerVersion: 41, why: "process_ended", actor: "alice" } });
-  expect(readFileSync(path, "utf8")).toBe(FORMER);
+  expect(readFileSync(here.path, "utf8")).toBe(FORMER);
   expect(history).toMatchObject([{ version: 42, reverted: { why: "process_ended" } }]);
-  expect(existsSync(note())).toBe(false);
-  expect(readdirSync(`${path}.versions`).toSorted()).toEqual(["41.yaml", "42.reverted.yaml"]);
+  expect(existsSync(here.note)).toBe(false);
+  expect(readdirSync(`${here.path}.versions`).toSorted()).toEqual(["41.yaml", "42.reverted.yaml"]);
   expect(await nextStart()).toMatchObject({ settled: undefined, stored: { version: 41 } });
 });
 
 it("operators 7: killed while it is taken back: that is finished, for the reason for which it was begun", async () => {
-  const { store, stored, written } = await begun();
+  const { store, stored, written } = await here.begun();
   const reversal = { why: "failure_ratio", detail: "12 of 96 sends failed" };
   await store.probations.note({ probation, orderly: false, reversal }, NEVER);
   const before = await nextStart();
   expect(before.settled).toMatchObject({ reverted: reversal });
-  writeFileSync(path, readFileSync(path));
-  const again = await begun();
+  writeFileSync(here.path, readFileSync(here.path));
+  const again = await here.begun();
   await again.store.probations.note({ probation, orderly: false, reversal }, NEVER);
   await again.store.restore(again.stored, again.written, NEVER);
   const after = await nextStart();
   expect(after.settled).toMatchObject({ reverted: reversal });
-  expect(readFileSync(path, "utf8")).toBe(FORMER);
+  expect(readFileSync(here.path, "utf8")).toBe(FORMER);
   expect(stored.version).toBeLessThan(written.version);
 });
 
 it("operators 7: after an orderly end it goes on with what is left, at least a minute, and a crash then takes it back", async () => {
-  const { store } = await begun();
+  const { store } = await here.begun();
   await store.probations.note({ probation, orderly: true }, NEVER);
   const before = Date.now();
   const { settled, stored } = await nextStart();
@@ -105,7 +78,7 @@ it.each([
   ["a minute, when it was to last less", { withinMs: 10_000 }, 60_000],
   ["an hour, when nobody has noted how long it was to last", {}, 60 * 60_000],
 ])("spec 4.9.8: a clock that was set back over an orderly end leaves it no more than %s", async (_, noted, mostMs) => {
-  const { store } = await begun();
+  const { store } = await here.begun();
   const confirmBy = Date.now() + 2 * 60 * 60_000;
   await store.probations.note({ probation: { ...probation, ...noted, confirmBy }, orderly: true }, NEVER);
   const { settled } = await nextStart();
@@ -122,47 +95,44 @@ it.each([
   "operators 7: the document %s at the next start: the former one is there before anything comes in its place",
   async (_, spoil) => {
     for (const orderly of [false, true]) {
-      const { store } = await begun();
+      const { store } = await here.begun();
       await store.probations.note({ probation, orderly }, NEVER);
-      spoil(path);
+      spoil(here.path);
       const { settled, stored } = await nextStart();
       expect(settled).toMatchObject({ reverted: { version: 42, why: "process_ended" } });
-      expect([stored?.version, readFileSync(path, "utf8"), existsSync(note())]).toEqual([41, FORMER, false]);
+      expect([stored?.version, readFileSync(here.path, "utf8"), existsSync(here.note)]).toEqual([41, FORMER, false]);
     }
   },
 );
 
 it("operators 7: why it was taken back is known after a restart, though the document was away", async () => {
-  const { store } = await begun();
-  rmSync(path);
+  const { store } = await here.begun();
+  rmSync(here.path);
   await store.probations.note({ probation, orderly: false, reversal: { why: "not_confirmed" } }, NEVER);
   expect((await nextStart()).settled).toMatchObject({ reverted: { why: "not_confirmed" } });
 });
 
 it("operators 7: a note that could not be read is settled when the document was, and what is put back is run", async () => {
-  await begun();
-  await using store = openConfigFile(path);
+  await here.begun();
+  await using store = openConfigFile(here.path);
   vi.spyOn(store.probations, "find").mockRejectedValueOnce(new Error("input/output error"));
-  const { settled, configuration } = await settleProbation(store, SEAMS, () => store.load(NEVER));
+  const { settled, stored } = await here.start({ store });
   expect(settled).toMatchObject({ reverted: { why: "process_ended" } });
-  expect(configuration?.version).toBe(41);
+  expect(stored?.version).toBe(41);
 });
 
 it("operators 7: a note that cannot be read changes nothing, and stays to be looked at", async () => {
-  await begun();
-  writeFileSync(note(), '{"format": 2, "secret": "s3cret"}');
-  const logged: unknown[] = [];
-  await using store = openConfigFile(path);
-  const logger = { ...silentLogger, error: (...line: unknown[]) => void logged.push(line) };
-  const start = await settleProbation(store, { clock: systemClock, logger }, () => store.load(NEVER));
-  expect(start).toMatchObject({ settled: undefined, configuration: { version: 42 } });
-  expect(JSON.stringify(logged)).toContain("bridge.yaml.probation");
-  expect(JSON.stringify(logged)).not.toContain("s3cret");
-  expect(existsSync(note())).toBe(true);
+  await here.begun();
+  writeFileSync(here.note, '{"format": 2, "secret": "s3cret"}');
+  const { settled, stored, logged } = await nextStart();
+  expect([settled, stored?.version]).toEqual([undefined, 42]);
+  expect(logged.join()).toContain("bridge.yaml.probation");
+  expect(logged.join()).not.toContain("s3cret");
+  expect(existsSync(here.note)).toBe(true);
 });
 
 it("operators 7: who confirms or reverts while the document is away is told what became of it, and what to do", async () => {
-  await using stage = trying(folder);
+  await using stage = trying(here.folder);
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });
   rmSync(stage.path);
   const told = (error: unknown): unknown => error;
@@ -177,7 +147,7 @@ it("operators 7: who confirms or reverts while the document is away is told what
 });
 
 it("operators 7: the history has the version that is on probation also while the document is away or broken", async () => {
-  await using stage = trying(folder);
+  await using stage = trying(here.folder);
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });
   for (const spoil of [() => writeFileSync(stage.path, "broken: ["), () => rmSync(stage.path)]) {
     spoil();
@@ -189,7 +159,7 @@ it("operators 7: the history has the version that is on probation also while the
 });
 
 it("operators 7: a former version that cannot be applied while the document is away is tried again at each look, and told once", async () => {
-  await using stage = trying(folder);
+  await using stage = trying(here.folder);
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });
   const document = readFileSync(stage.path);
   rmSync(stage.path);
@@ -219,37 +189,14 @@ it("operators 7: a former version that cannot be applied while the document is a
 
 it("operators 7: what another process has on probation, which runs, is left alone, and is taken back when that one has ended", async () => {
   {
-    await using _ = await triedElsewhere(path, probation);
-    const tried = readFileSync(path, "utf8");
+    await using _ = await triedElsewhere(here.path, probation);
+    const tried = readFileSync(here.path, "utf8");
     expect(tried).toContain("plant-8");
-    const told: unknown[] = [];
-    const seams = { ...SEAMS, logger: { ...silentLogger, warn: (...line: unknown[]) => void told.push(line) } };
-    await using store = openConfigFile(path);
-    const { settled, configuration } = await settleProbation(store, seams, () => store.load(NEVER));
-    expect([settled, configuration?.version]).toEqual([undefined, 42]);
-    expect(JSON.stringify(told)).toContain("on probation in another process, which runs");
-    expect([readFileSync(path, "utf8"), existsSync(note())]).toEqual([tried, true]);
+    const { settled, stored, logged } = await nextStart();
+    expect([settled, stored?.version]).toEqual([undefined, 42]);
+    expect(logged.join()).toContain("on probation in another process, which runs");
+    expect([readFileSync(here.path, "utf8"), existsSync(here.note)]).toEqual([tried, true]);
   }
   expect((await nextStart()).settled).toMatchObject({ reverted: { version: 42, why: "process_ended" } });
-  expect(readFileSync(path, "utf8")).toBe(FORMER);
-});
-
-it("operators 7: a version with its outbox elsewhere that is taken back at a start is told of until its outbox runs again: what came in is there", async () => {
-  const former = "bridge: {id: plant-7}\nstores: {outbox: {type: file, options: {path: a.db}}}\n";
-  writeFileSync(path, former);
-  const first = openConfigFile(path);
-  const stored = await first.load(NEVER);
-  if (stored === undefined) throw new Error("there is nothing");
-  const outbox = { type: "file", options: { path: "b.db" } };
-  const tried = { version: 1, formerVersion: 0, confirmBy: 0, actor: "alice", routes: [] };
-  await first.probations.begin({ bridge: { id: "plant-7" }, stores: { outbox } }, stored, tried, NEVER);
-  const { settled } = await nextStart();
-  expect(settled).toMatchObject({ reverted: { version: 1, leftStores: ["outbox"] } });
-  expect(readFileSync(path, "utf8")).toBe(former);
-  await using file = committing("bridge: {id: plant-7}\n", { settled });
-  expect(file.transactions.leftBehind()).toMatch(/version 1 .* stores\.outbox at another place .*from_version: 1/);
-  expect(await file.commit("bridge: {id: plant-8}\n")).toMatchObject({ status: "committed" });
-  expect(file.transactions.leftBehind()).toMatch(/version 1 .* stores\.outbox at another place.*from_version: 1/);
-  file.transactions.followed({ version: 3, revision: "3", document: { stores: { outbox } } });
-  expect(file.transactions.leftBehind()).toBeUndefined();
+  expect(readFileSync(here.path, "utf8")).toBe(FORMER);
 });

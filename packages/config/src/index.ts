@@ -15,6 +15,7 @@ export {
   type ResolvedDocument,
 } from "./references.ts";
 export { createRegistry, type Plugins, type Registry } from "./registry.ts";
+export { samePlace } from "./same-place.ts";
 export { Veil } from "./veil.ts";
 export { holds, type StopBudget, stopBudget } from "./stop-budget.ts";
 export { noStoreFactory } from "./store-factory.ts";
@@ -38,12 +39,12 @@ export type {
   TransactionInfo,
 } from "./transaction/contract.ts";
 export { settleStaged } from "./transaction/left-staged.ts";
-export {
-  type LeftBehind,
-  type SettledProbation,
-  type SettledStart,
-  settleProbation,
-} from "./transaction/left-probation.ts";
+export type { LeftBehind } from "./transaction/left-behind.ts";
+export { keepLeft } from "./transaction/keep-left.ts";
+export { keptLeftovers } from "./transaction/leftovers.ts";
+export type { SettledProbation } from "./transaction/left-probation.ts";
+export { namedStores, type StoresOf } from "./transaction/named-stores.ts";
+export { type SettledStart, settleProbation } from "./transaction/settle-probation.ts";
 export { leftByDeparture } from "./transaction/left-departure.ts";
 export type { Revert, Reverted } from "./transaction/on-probation.ts";
 export { OverlayError } from "./transaction/overlay-error.ts";

@@ -159,7 +159,7 @@ export class ConfigFollower {
       this.#reloads[outcome]++;
       this.#lastReloadAt = clock.now();
       this.#lastError = undefined;
-      transactions.followed(judged.stored);
+      transactions.followed(judged.config);
       this.#unapplied = undefined;
       this.#pause.abort();
       this.#options.onApplied?.(judged.config.configVersion);

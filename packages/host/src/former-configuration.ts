@@ -1,4 +1,11 @@
-import { type BridgeConfig, type LeftBehind, leftByDeparture, type Registry } from "@bridge/config";
+import {
+  type BridgeConfig,
+  keepLeft,
+  type LeftBehind,
+  leftByDeparture,
+  type Registry,
+  type StoresOf,
+} from "@bridge/config";
 import { unfinishedDeparture, type UnfinishedDeparture } from "@bridge/core";
 import type { ConfigStore, Seams, StoredConfig } from "@bridge/ports";
 import { patientDeadline } from "@bridge/ports/internal";
@@ -53,23 +60,25 @@ export interface LeftFormer {
 }
 
 /** Tells that it is not run, and why. */
-export function leaveFormer(
+export async function leaveFormer(
   { former, why }: { readonly former: StoredConfig; readonly why: string },
   stored: BridgeConfig,
   store: ConfigStore,
-  { clock, logger }: Seams,
-): LeftFormer {
-  const leftBehind = leftByDeparture(former, stored.stored, why);
+  { clock, logger, storesOf }: Pick<Seams, "clock" | "logger"> & { readonly storesOf: StoresOf },
+): Promise<LeftFormer> {
+  const leftBehind = await leftByDeparture(former, stored, why, storesOf);
   if (leftBehind !== undefined)
     logger.error("messages may be left behind: the former configuration cannot run again", {
       config_version: former.version,
-      left_stores: leftBehind.leftStores?.join(", "),
+      left_stores: leftBehind.leftStores.join(", "),
       error: why,
     });
   const running = async (): Promise<void> => {
     using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the store of the configuration did not answer"));
     try {
-      if (leftBehind !== undefined) await store.versions?.keepReverted(former, bound.signal);
+      const isKept =
+        leftBehind === undefined || (await keepLeft(former, leftBehind.leftStores, { store, clock, logger }));
+      if (!isKept) throw new Error("what it has left would be told no more");
       await store.departures?.forget(bound.signal);
     } catch (error) {
       logger.warn("the next start tries the former configuration again", { error: messageOf(error) });

@@ -1,4 +1,4 @@
-import { type BridgeConfig, emptyConfig, settleProbation } from "@bridge/config";
+import { type BridgeConfig, emptyConfig, keptLeftovers, namedStores, settleProbation } from "@bridge/config";
 import { Veils } from "@bridge/core";
 import { type ConfigStore, type Seams, type StoredConfig, systemClock, systemRandom } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
@@ -38,9 +38,12 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
       const source = new ConfigSource({ ...parts, ...seams, registry });
       const options = { startEmpty, overrule: parts.overrule };
       const read = (instead?: StoredConfig) => configuration(source, { ...options, instead }, logger, ending);
-      const begun = await orAborted(settleProbation(parts.origin.store, seams, read), ending);
+      const { store, sources } = parts.origin;
+      const settling = { ...seams, storesOf: namedStores({ registry, sources, ...seams }) };
+      const begun = await orAborted(settleProbation(store, settling, read), ending);
       const { settled, configuration: stored } = begun;
       if (stored === undefined) return "not_started";
+      const leftBehind = await orAborted(keptLeftovers({ store, ...settling }), ending);
       const onNext = (next: BridgeConfig): void => {
         onConfig(next);
         parts.onHttp?.(next.http);
@@ -48,7 +51,7 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
       const serve = async (config: BridgeConfig, former?: Pick<Serving, "next" | "left">): Promise<Ending> => {
         onConfig(config);
         const keysInForce = parts.keys(config.http);
-        const given = { source, config, settled, onConfig: onNext, keysInForce, watch, veils, seams };
+        const given = { source, config, settled, leftBehind, onConfig: onNext, keysInForce, watch, veils, seams };
         return serveConfigured({ ...serving, ...parts, ...given, ...former });
       };
       const first = { source, registry, stored, settled: settled !== undefined };
@@ -66,7 +69,7 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
           left = { former, why: veils.over(messageOf(error)) };
         }
       }
-      return await serve(stored, { left: left && leaveFormer(left, stored, parts.origin.store, seams) });
+      return await serve(stored, { left: left && (await leaveFormer(left, stored, store, settling)) });
     } finally {
       await closeStore(parts.origin.store, seams);
     }

@@ -1,4 +1,10 @@
-import { type BridgeConfig, createConfigTransactions, type SettledProbation, settleStaged } from "@bridge/config";
+import {
+  type BridgeConfig,
+  createConfigTransactions,
+  type LeftBehind,
+  type SettledProbation,
+  settleStaged,
+} from "@bridge/config";
 import { createRecorder, createSupervisor, instanceIdOf, type Supervisor, type Veils } from "@bridge/core";
 import type { Logger, Seams } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
@@ -30,6 +36,8 @@ export interface Serving extends ServeOptions, ProcessParts {
   readonly source: ConfigSource;
   readonly config: BridgeConfig;
   readonly settled: SettledProbation | undefined;
+  /** What processes before have left in stores of former versions. */
+  readonly leftBehind: readonly LeftBehind[];
   /** What is stored, when `config` is what the process before was leaving: to be brought into force as a changed document. */
   readonly next?: BridgeConfig | undefined;
   /** What the process before was leaving, and is not run. */
@@ -91,7 +99,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     applier,
     instanceId,
     settled: serving.settled ?? (staged && { reverted: staged }),
-    leftBehind: left?.leftBehind,
+    leftBehind: [left?.leftBehind ?? [], serving.leftBehind].flat(),
     onReverted: (reverted) => recordReverted(auditor, reverted),
     onNotInForce: () => follower.reload(),
   });
@@ -134,6 +142,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     const first = await Promise.race([start(supervisor, logger), watch.asked]);
     if (first === "started") {
       confirm(config.configVersion);
+      transactions.started(config);
       await left?.running();
       follower.start();
       if (next !== undefined) follower.reload();

@@ -5,13 +5,14 @@ import {
   type ConfigApplier,
   type ConfigTransactions,
   createConfigTransactions,
-  createRegistry,
+  type LeftBehind,
   type Reverted,
   type SettledProbation,
 } from "@bridge/config";
 import { type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { type ConfigFile, openConfigFile } from "../../src/index.ts";
+import { registry, sources } from "./file-stores.ts";
 
 const NEVER = new AbortController().signal;
 const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
@@ -37,13 +38,14 @@ export interface Trying extends AsyncDisposable {
 interface Started {
   readonly store: ConfigFile;
   readonly settled: SettledProbation | undefined;
+  readonly leftBehind?: readonly LeftBehind[];
 }
 
 /** A file in `folder`, new unless a process has `started` on it, and changes of it that are tried out on time that stands still. */
 export function trying(folder: string, started?: Started, clock = new ManualClock()): Trying {
   const path = join(folder, "bridge.yaml");
   if (started === undefined) writeFileSync(path, "# ours\nbridge: {id: plant-7, drain_timeout: 20s} # here\n");
-  const { store, settled } = started ?? { store: openConfigFile(path), settled: undefined };
+  const { store, settled, leftBehind }: Started = started ?? { store: openConfigFile(path), settled: undefined };
   const applied: BridgeConfig[] = [];
   const swap = { ms: 0 };
   const refusals: Error[] = [];
@@ -66,10 +68,11 @@ export function trying(folder: string, started?: Started, clock = new ManualCloc
   };
   const transactions = createConfigTransactions({
     store,
-    registry: createRegistry({}),
-    sources: { env: () => undefined, file: () => Promise.reject(new Error("it is not there")) },
+    registry,
+    sources,
     applier,
     settled,
+    leftBehind,
     clock,
     random: systemRandom(),
     logger,

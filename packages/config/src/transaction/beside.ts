@@ -1,7 +1,8 @@
-import type { Clock, ConfigStore, Logger, Probation, ProbationBeside, Reversal } from "@bridge/ports";
+import type { ConfigStore, Probation, ProbationBeside, Reversal } from "@bridge/ports";
 import { Serial } from "@bridge/ports/internal";
 import { bounded } from "./commit-parts.ts";
 import { type LeftBeside, leftBeside } from "./left-beside.ts";
+import type { SettlingSeams } from "./left-probation.ts";
 import { overdue, type LeftElsewhere, probationBeside } from "./probation-elsewhere.ts";
 import type { Revert } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
@@ -10,10 +11,8 @@ import { timeLeft } from "./time-left.ts";
 /** How often. Whoever writes the same document begins something without a word to anybody. */
 const LOOK_MS = 5_000;
 
-interface Parts {
+interface Parts extends SettlingSeams {
   readonly store: ConfigStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Nobody else brings a configuration into force meanwhile. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }

@@ -22,7 +22,7 @@ export interface CommitParts {
   readonly applier: ConfigApplier | undefined;
   readonly applyTimeoutMs: number;
   /** What is stored has come into force otherwise than by being committed. */
-  readonly onStoredRuns: () => void;
+  readonly onStoredRuns: (config: BridgeConfig) => void;
   readonly check: (document: StoredConfig["document"]) => Promise<CheckedDocument>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -173,8 +173,9 @@ export async function applyAgain(stored: StoredConfig, parts: CommitParts): Prom
   }
   if (!checked.ok) return "it is not valid here";
   try {
-    await applied({ ...checked.config, configVersion: stored.version, stored }, parts);
-    parts.onStoredRuns();
+    const config = { ...checked.config, configVersion: stored.version, stored };
+    await applied(config, parts);
+    parts.onStoredRuns(config);
     return undefined;
   } catch (error) {
     return tellerOf(checked)(error);

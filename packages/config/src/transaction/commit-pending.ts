@@ -20,7 +20,11 @@ const NEVER = new AbortController().signal;
 
 /** What a commit came to; only one that was begun says more than its result. */
 export type PendingOutcome =
-  | (Pick<CommitOutcome, "result" | "differs" | "onProbation"> & { readonly begun: true })
+  | (Pick<CommitOutcome, "result" | "differs" | "onProbation"> & {
+      readonly begun: true;
+      /** What was to come into force. */
+      readonly config: BridgeConfig;
+    })
   | { readonly result: CommitResult; readonly begun: false };
 
 interface PendingParts {
@@ -50,7 +54,7 @@ export async function commitPending(
   const isAsStored = text === undefined && isDeepStrictEqual(document, base.document);
   if (!checked.ok || isAsStored) return untouched({ status: "committed", version: base.version });
   const { config } = checked;
-  const stranding = await wouldStrand({ base, document, config }, { ...parts, documents }, NEVER);
+  const stranding = await wouldStrand({ base, config }, { ...parts, documents }, NEVER);
   if (stranding !== undefined) return untouched({ status: "stranding", stranding });
   const changes = await documents.slices().run(changesBetween(base.document, document));
   const left = await endLeftBehind(parts.store, parts);
@@ -71,7 +75,7 @@ export async function commitPending(
   const { status } = outcome.result;
   if (status === "conflict" || status === "rolled_back" || (status === "committed_not_applied" && !outcome.differs))
     history.withdraw(entry);
-  return { ...outcome, begun: true };
+  return { ...outcome, begun: true, config };
 }
 
 /** @throws TransactionError when nobody could say how a change does, or put the former one back */

@@ -1,14 +1,8 @@
 /**
  * Changing a configuration that runs (spec 2.13, 3.6, 4.9): what whoever serves the calls needs to know. @module
  */
-import type {
-  ConfigHistoryChange,
-  ConfigHistoryEntry,
-  ConfigText,
-  Probation,
-  ProbationGuard,
-  StoredConfig,
-} from "@bridge/ports";
+import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText, Probation, ProbationGuard } from "@bridge/ports";
+import type { BridgeConfig } from "../model.ts";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
 import type { Revert } from "./on-probation.ts";
@@ -174,8 +168,9 @@ export interface ConfigTransactions {
   /** What is on probation beyond its end, at an instance that has not ended it. */
   leftElsewhere(): LeftElsewhere | undefined;
   /**
-   * Of what was taken back when its process had ended, or could not be run again after that: which messages are where nobody delivers or sees them, and how to get at them.
-   * Until a configuration is in force that has their stores, whoever has brought it there.
+   * Of what was taken back when its process had ended, or could not be run again after that, by whichever process: which messages are where
+   * nobody delivers or sees them, and how to get at them. Until a configuration is in force that has their stores, or that may leave them,
+   * whoever has brought it there.
    */
   leftBehind(): string | undefined;
   /** How many were taken back, by why, since the start; this start's own included. */
@@ -199,8 +194,10 @@ export interface ConfigTransactions {
   outcomes(): Readonly<Record<TransactionOutcome, number>>;
   /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */
   notApplied(): NotApplied | undefined;
-  /** Whoever follows what is stored has brought it into force; `stored` is what, as far as it is known. */
-  followed(stored?: StoredConfig): void;
+  /** The process runs with this, which it has started with. */
+  started(config: BridgeConfig): void;
+  /** Whoever follows what is stored has brought it into force; `config` is what, as far as it is known. */
+  followed(config?: BridgeConfig): void;
   /** A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile. */
   readonly underWay: Promise<unknown> | undefined;
 }

@@ -24,7 +24,7 @@ export async function dryRun(
   const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
   const conflict = (await documents.find(signal))?.revision !== base.revision;
   const sound = checked.ok && erased.length === 0 ? checked : undefined;
-  const stranding = sound && (await wouldStrand({ base, document, config: sound.config }, parts, signal));
+  const stranding = sound && (await wouldStrand({ base, config: sound.config }, parts, signal));
   const plan = sound && (await applier?.plan(sound.config, signal));
   return {
     erasedOptions: erased,

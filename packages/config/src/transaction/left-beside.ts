@@ -1,16 +1,11 @@
-import type { Clock, ConfigStore, Logger, Reversal } from "@bridge/ports";
+import type { ConfigStore, Reversal } from "@bridge/ports";
 import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
 import { foundProbation } from "./found-probation.ts";
-import { putBack } from "./left-probation.ts";
+import { putBack, type SettlingSeams } from "./left-probation.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
 import { endReplaced } from "./replaced-probation.ts";
-
-interface Seams {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** What a process has left: it is on probation here from now on, with why it was being taken back, or was stored again already. */
 export type LeftBeside =
@@ -21,21 +16,21 @@ export type LeftBeside =
 export async function leftBeside(
   version: number,
   store: ConfigStore,
-  { clock, logger }: Seams,
+  seams: SettlingSeams,
 ): Promise<LeftBeside | undefined> {
-  const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal));
+  const beside = await bounded(seams.clock, async (signal) => store.probations?.elsewhere?.(signal));
   if (beside?.probation.version !== version) return undefined;
-  const left = await foundProbation(store, { clock, logger });
+  const left = await foundProbation(store, seams);
   if (left === undefined || "runs" in left) return undefined;
   if ("replacedBy" in left) {
-    const reverted = await endReplaced(left, "process_ended", store, { clock, logger });
+    const reverted = await endReplaced(left, "process_ended", store, seams);
     return reverted && { reverted };
   }
   if (left.current === undefined) {
-    const settled = await putBack(left, left.reversal ?? { why: "process_ended" }, store, { clock, logger });
+    const settled = await putBack(left, left.reversal ?? { why: "process_ended" }, store, seams);
     return "reverted" in settled ? settled : undefined;
   }
-  const entry = await entryOf(left.probation, new CommitHistory(store, clock, logger), clock.now());
+  const entry = await entryOf(left.probation, new CommitHistory(store, seams.clock, seams.logger), seams.clock.now());
   const found = { probation: left.probation, base: left.former, tried: { stored: left.current }, entry };
   return { found, reversal: left.reversal };
 }

@@ -1,18 +1,17 @@
 import type { StoredConfig } from "@bridge/ports";
-import type { LeftBehind } from "./left-probation.ts";
+import type { BridgeConfig } from "../model.ts";
+import type { LeftBehind } from "./left-behind.ts";
 import { movedStores } from "./moved-stores.ts";
+import type { StoresOf } from "./named-stores.ts";
 
-/**
- * What is left behind in the stores of `former`, which cannot run again, when what is stored runs; `undefined` when both have the same
- * stores.
- */
-export function leftByDeparture(
-  former: StoredConfig,
-  stored: StoredConfig | undefined,
+/** What is left behind in the stores of `former`, which cannot run again, when `runs` does; `undefined` when both have the same stores. */
+export async function leftByDeparture(
+  { version, document }: StoredConfig,
+  runs: Pick<BridgeConfig, "stores">,
   unusable: string,
-): LeftBehind | undefined {
-  const leftStores = movedStores(stored?.document ?? {}, former.document);
-  if (leftStores.length === 0) return undefined;
-  const { version, document: tried } = former;
-  return { version, formerVersion: stored?.version ?? 0, leftStores, tried, unusable };
+  storesOf: StoresOf,
+): Promise<LeftBehind | undefined> {
+  const stores = await storesOf(document);
+  const leftStores = movedStores(runs.stores, stores);
+  return leftStores.length === 0 ? undefined : { version, leftStores, stores, unusable };
 }

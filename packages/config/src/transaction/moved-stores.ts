@@ -1,17 +1,11 @@
-import { isDeepStrictEqual } from "node:util";
-import type { StoredConfig } from "@bridge/ports";
-import { valueAt } from "../check/value-at.ts";
+import { samePlace } from "../same-place.ts";
+import { LEFT_ROLES, type NamedStores } from "./named-stores.ts";
 import type { Stranded } from "./stranding.ts";
 
-const ROLES: readonly Stranded["store"][] = ["outbox", "dlq"];
-
-/** The stores that `to` has, and `from` has not, or otherwise; of documents as they are written. */
-export function movedStores(
-  from: StoredConfig["document"],
-  to: StoredConfig["document"],
-): readonly Stranded["store"][] {
-  return ROLES.filter((role) => {
-    const [former, other] = [from, to].map((document) => valueAt(document, ["stores", role]));
-    return other !== undefined && !isDeepStrictEqual(former, other);
+/** The stores of `to` that outlast a process, and that `from` has not, or elsewhere. */
+export function movedStores(from: NamedStores, to: NamedStores): readonly Stranded["store"][] {
+  return LEFT_ROLES.filter((role) => {
+    const store = to[role];
+    return store !== undefined && store.reach !== "process" && !samePlace(store, from[role]);
   });
 }

@@ -1,4 +1,5 @@
 import type { ConfigHistoryEntry, Probation, Reversal, StoredConfig } from "@bridge/ports";
+import type { LeftBehind } from "./left-behind.ts";
 import type { TriedDocument } from "./tried-document.ts";
 
 /** A change that runs here and is not there to stay yet. */
@@ -11,6 +12,8 @@ export interface OnProbation {
   readonly entry: ConfigHistoryEntry;
   /** Why the former one runs again already: what is stored could not be read, and is taken back when it can. */
   readonly withdrawn?: Reversal | undefined;
+  /** What its process has left in stores that the former one has elsewhere, when that has ended. */
+  readonly left?: Pick<LeftBehind, "leftStores" | "stores"> | undefined;
 }
 
 /** What was taken back, for whoever counts and records it. */
@@ -22,9 +25,11 @@ export interface Reverted extends Reversal {
   /** Epoch milliseconds. */
   readonly at: number;
   /** Stores that it had at another place than the former one: what came in meanwhile is still there. Default: none. */
-  readonly leftStores?: readonly string[] | undefined;
-  /** What says where they are. */
-  readonly tried?: StoredConfig["document"] | undefined;
+  readonly leftStores?: LeftBehind["leftStores"] | undefined;
+  /** Which these are. */
+  readonly stores?: LeftBehind["stores"];
+  /** What was tried out, when it could not be kept: its note says so still. */
+  readonly unkept?: StoredConfig | undefined;
 }
 
 /** What becomes of what an operator takes back. */

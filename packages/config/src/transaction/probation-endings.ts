@@ -1,6 +1,7 @@
 import type { Clock, ConfigStore, Hindrance, Logger, Reversal, StoredConfig } from "@bridge/ports";
 import type { CommitHistory } from "./commit-history.ts";
 import { bounded, load } from "./commit-parts.ts";
+import type { StoresOf } from "./named-stores.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { type EndedProbation, messageOf, notThere, notYet, orUnknown } from "./probation-refusals.ts";
 import { endReplaced } from "./replaced-probation.ts";
@@ -14,6 +15,7 @@ export interface ProbationParts {
   readonly history: CommitHistory;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly storesOf: StoresOf;
   /** Whether a stored document could be run. */
   readonly isUsable: (stored: StoredConfig) => Promise<boolean>;
   /** Brings a stored document into force; resolves to why that cannot be done. */
@@ -172,7 +174,7 @@ export class ProbationEndings {
       const { probation, base } = open;
       const replaced = { probation, former: base, tried: tried.stored, replacedBy: stored ?? base };
       // Nothing leaves a store in which something waits while this process runs.
-      const reverted = await endReplaced(replaced, "operator", store, this.#parts);
+      const reverted = await endReplaced(replaced, "operator", store, this.#parts, open.left?.leftStores);
       if (reverted === undefined) await history.confirm(entry);
       return;
     }

@@ -5,6 +5,7 @@ import { hasNext } from "../config-version.ts";
 import type { Path } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
+import { namedStores, type StoresOf } from "./named-stores.ts";
 import type { Transaction } from "./open-transaction.ts";
 import type { StartChecks, UnusableFile } from "../surroundings.ts";
 import { checkForStart } from "./check-for-start.ts";
@@ -34,11 +35,14 @@ type Judged = Pick<Transaction, "base" | "whole" | "pending">;
 
 /** What is stored and was, read within a bound, looked at and judged in slices. */
 export class StoredDocuments {
+  /** Which stores a document names, also one that is not valid here. */
+  readonly storesOf: StoresOf;
   readonly #options: StoredDocumentsOptions;
   #seen: { readonly document: StoredConfig["document"]; readonly view: ConfigView } | undefined;
 
   constructor(options: StoredDocumentsOptions) {
     this.#options = options;
+    this.storesOf = namedStores(options);
   }
 
   /** @throws TransactionError unavailable */

@@ -1,5 +1,6 @@
 import type { Probation, Reversal, StoredConfig } from "@bridge/ports";
 import { bounded } from "./commit-parts.ts";
+import { keepLeft } from "./keep-left.ts";
 import type { OnProbation } from "./on-probation.ts";
 import type { ProbationParts } from "./probation-endings.ts";
 import { messageOf } from "./probation-refusals.ts";
@@ -37,14 +38,15 @@ export async function isPutBack(
   throw new Error(stands === "tried" ? "the document could not be put back" : stands.unreadable);
 }
 
-/** So that it can be mended; and its probation is over for whoever starts next. */
-export async function keepTakenBack({ probation, tried }: OnProbation, { store, clock, logger }: Parts): Promise<void> {
+/** So that it can be mended; and its probation is over for whoever starts next, unless what it has left would be forgotten with that. */
+export async function keepTakenBack(
+  { probation, tried, left }: OnProbation,
+  { store, clock, logger }: Parts,
+): Promise<void> {
   const { version } = probation;
   const document: StoredConfig | { readonly version: number; readonly document: StoredConfig["document"] } =
     "stored" in tried ? tried.stored : { version, document: tried.document };
-  await bounded(clock, async (signal) => store.versions?.keepReverted(document, signal)).catch((error: unknown) => {
-    logger.warn("what was taken back is not kept to be mended", { config_version: version, error: messageOf(error) });
-  });
+  if (!(await keepLeft(document, left?.leftStores ?? [], { store, clock, logger }))) return;
   await bounded(clock, async (signal) => store.probations?.end(signal)).catch((error: unknown) => {
     logger.warn("that the probation is over is not noted: the next start finds the former document, and notes it", {
       config_version: version,

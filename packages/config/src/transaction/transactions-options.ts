@@ -3,7 +3,8 @@ import type { ReferenceSources } from "../references.ts";
 import type { Registry } from "../registry.ts";
 import type { StartChecks } from "../surroundings.ts";
 import type { ConfigApplier } from "./applier.ts";
-import type { LeftBehind, SettledProbation } from "./left-probation.ts";
+import type { LeftBehind } from "./left-behind.ts";
+import type { SettledProbation } from "./left-probation.ts";
 import type { Reverted } from "./on-probation.ts";
 
 export interface ConfigTransactionsOptions {
@@ -19,8 +20,8 @@ export interface ConfigTransactionsOptions {
   readonly applyTimeoutMs?: number | undefined;
   /** What the start has found of a probation. Default: nothing. */
   readonly settled?: SettledProbation | undefined;
-  /** What the start has left where nobody delivers or sees it. Default: nothing. */
-  readonly leftBehind?: LeftBehind | undefined;
+  /** What this start, and others before it, have left where nobody delivers or sees it, the newest first. Default: nothing. */
+  readonly leftBehind?: readonly LeftBehind[] | undefined;
   /** Told of each change that was taken back. Default: nobody is. */
   readonly onReverted?: ((reverted: Reverted) => void) | undefined;
   /**

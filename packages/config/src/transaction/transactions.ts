@@ -1,5 +1,6 @@
-import type { Probation, StoredConfig } from "@bridge/ports";
+import type { Probation } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
+import type { BridgeConfig } from "../model.ts";
 import { Aftermath } from "./aftermath.ts";
 import { beginTransaction } from "./begin-transaction.ts";
 import { type Change, changePending } from "./change-pending.ts";
@@ -24,6 +25,7 @@ import { DocumentTexts } from "./document-texts.ts";
 import { dryRun } from "./dry-run.ts";
 import { knownCommits } from "./known-commits.ts";
 import type { SettledProbation } from "./left-probation.ts";
+import { Leftovers } from "./leftovers.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
 import type { Revert } from "./on-probation.ts";
 import { OpenTransaction, type Transaction } from "./open-transaction.ts";
@@ -33,6 +35,7 @@ import type { StagingParts } from "./stage-and-apply.ts";
 import { StoredDocuments } from "./stored-documents.ts";
 import type { TransactionEvent, TransactionOutcome } from "./transaction-state.ts";
 import type { ConfigTransactionsOptions } from "./transactions-options.ts";
+import { UnderWay } from "./under-way.ts";
 
 const APPLY_TIMEOUT_MS = 60_000;
 const NEVER = new AbortController().signal;
@@ -50,17 +53,20 @@ class Transactions implements ConfigTransactions {
   readonly #probations: Probations;
   readonly #documents: StoredDocuments;
   readonly #open: OpenTransaction;
+  readonly #leftovers: Leftovers;
   readonly #aftermath: Aftermath;
   readonly #instanceId: string;
-  #underWay: Promise<unknown> | undefined;
+  readonly #underWay = new UnderWay();
 
   constructor(options: ConfigTransactionsOptions) {
     const logger = steadyLogger(options.logger);
     this.#options = { ...options, logger };
-    this.#aftermath = new Aftermath(options.leftBehind);
     this.#instanceId = options.instanceId ?? options.random.id();
     this.#texts = new DocumentTexts(options);
     this.#documents = new StoredDocuments(options);
+    const { storesOf } = this.#documents;
+    this.#leftovers = new Leftovers(options.leftBehind ?? [], { ...options, logger, storesOf });
+    this.#aftermath = new Aftermath(this.#leftovers);
     this.#open = new OpenTransaction(
       options.clock,
       () => this.#probations.open,
@@ -72,12 +78,13 @@ class Transactions implements ConfigTransactions {
       applier: options.applier,
       instanceId: this.#instanceId,
       logger,
+      storesOf,
       history: this.#history,
       isUsable: (stored) => isUsable(stored, this.#parts()),
       applyAgain: (stored) => applyAgain(stored, this.#parts()),
-      exclusively: (work) => this.#alone(work),
+      exclusively: (work) => this.#underWay.during(work),
       onReverted: (reverted) => {
-        this.#aftermath.tookBack(reverted);
+        this.#leftovers.tookBack(reverted);
         options.onReverted?.(reverted);
       },
       onNotInForce: () => options.onNotInForce?.(),
@@ -169,7 +176,7 @@ class Transactions implements ConfigTransactions {
     this.#open.move(transaction, "commit");
     let event: TransactionEvent = "refused";
     try {
-      const result = await this.#alone(() => this.#commit(transaction, actor, trial));
+      const result = await this.#underWay.during(() => this.#commit(transaction, actor, trial));
       if (!isRefusal(result)) event = result.status;
       return result;
     } finally {
@@ -199,7 +206,7 @@ class Transactions implements ConfigTransactions {
   }
 
   leftBehind(): string | undefined {
-    return this.#aftermath.leftBehind;
+    return this.#leftovers.told;
   }
 
   withdrawn(): string | undefined {
@@ -219,27 +226,15 @@ class Transactions implements ConfigTransactions {
   }
 
   #settle(settled: SettledProbation): void {
-    if ("reverted" in settled) {
-      return this.#probations.noteReverted(settled.reverted);
-    }
+    if ("reverted" in settled) return this.#probations.noteReverted(settled.reverted);
     if ("goesOn" in settled) return this.#probations.begin(settled.goesOn);
-    const { takenBack, leftStores } = settled;
-    const { probation, tried } = takenBack;
-    if ("stored" in tried) this.#aftermath.tookBack({ ...probation, leftStores, tried: tried.stored.document });
+    const { probation, left } = settled.takenBack;
+    this.#leftovers.tookBack({ ...probation, ...left });
     this.#probations.takeUp(settled);
   }
 
-  async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    const underWay = (this.#underWay = work());
-    try {
-      return await underWay;
-    } finally {
-      if (this.#underWay === underWay) this.#underWay = undefined;
-    }
-  }
-
   get underWay(): Promise<unknown> | undefined {
-    return this.#underWay;
+    return this.#underWay.work;
   }
 
   rollback(id: string): void {
@@ -262,12 +257,17 @@ class Transactions implements ConfigTransactions {
     return this.#aftermath.notApplied;
   }
 
-  followed(stored?: StoredConfig): void {
+  started(config: BridgeConfig): void {
+    this.#leftovers.starts(config);
+  }
+
+  followed(config?: BridgeConfig): void {
     this.#aftermath.storedRuns();
-    if (stored !== undefined) this.#aftermath.comesIntoForce(stored);
+    if (config !== undefined) this.#leftovers.comesIntoForce(config);
   }
 
   async #commit(transaction: Transaction, actor: string, trial: CommitTrial | undefined): Promise<CommitResult> {
+    if (trial !== undefined) await this.#leftovers.keepUnkept();
     const outcome = await commitPending(transaction, actor, trial, {
       documents: this.#documents,
       parts: this.#parts(),
@@ -275,7 +275,7 @@ class Transactions implements ConfigTransactions {
     });
     if (!outcome.begun) return outcome.result;
     if (outcome.onProbation !== undefined) this.#probations.begin(outcome.onProbation);
-    this.#aftermath.ofCommit(outcome, transaction.pending.document);
+    this.#aftermath.ofCommit(outcome);
     return outcome.result;
   }
 
@@ -290,7 +290,7 @@ class Transactions implements ConfigTransactions {
       logger,
       instanceId: this.#instanceId,
       onNotInForce: () => onNotInForce?.(),
-      onStoredRuns: () => this.#aftermath.storedRuns(),
+      onStoredRuns: (config) => this.#aftermath.storedRuns(config),
       check: (document) => this.#documents.check(document, NEVER),
     };
   }

@@ -9,14 +9,13 @@ import { type Stranded, type Stranding, strandingOf } from "./stranding.ts";
 interface Change {
   /** What is stored. */
   readonly base: StoredConfig;
-  readonly document: StoredConfig["document"];
-  /** What `document` comes to. */
+  /** What is to take its place. */
   readonly config: BridgeConfig;
 }
 
 interface Parts {
   readonly store: Pick<ConfigStore, "staging">;
-  readonly documents: Pick<StoredDocuments, "check">;
+  readonly documents: Pick<StoredDocuments, "check" | "storesOf">;
   readonly applier: ConfigApplier | undefined;
 }
 
@@ -26,7 +25,7 @@ interface Parts {
  * nobody would open the stores again that the change leaves. What is kept in a file nobody else runs.
  */
 export async function wouldStrand(
-  { base, document, config }: Change,
+  { base, config }: Change,
   { store, documents, applier }: Parts,
   signal: AbortSignal,
 ): Promise<Stranding | undefined> {
@@ -41,6 +40,6 @@ export async function wouldStrand(
   const isAbandoned = (role: Stranded["store"]): boolean =>
     config.abandonBacklog?.includes(role) === true &&
     valueAt(base.document, ["stores", role, "abandon_backlog"]) !== true;
-  const left = movedStores(document, base.document).filter((role) => !isAbandoned(role));
+  const left = movedStores(config.stores, await documents.storesOf(base.document)).filter((role) => !isAbandoned(role));
   return left.length === 0 ? undefined : strandingOf(left.map((role) => ({ store: role, version })));
 }

@@ -1,10 +1,11 @@
 import type { Case, Excuses } from "../case.ts";
 import type { ConfigStoreCheck } from "../config-store/check.ts";
 import type { ConfigStoreSubject } from "../config-store/config-store-subject.ts";
+import { LEFT_CHECKS } from "./left-checks.ts";
 import { LEAVING_CHECKS } from "./leaving-checks.ts";
 import { NOTING_CHECKS } from "./noting-checks.ts";
 
-const CHECKS = { ...NOTING_CHECKS, ...LEAVING_CHECKS };
+const CHECKS = { ...NOTING_CHECKS, ...LEAVING_CHECKS, ...LEFT_CHECKS };
 
 export type ConfigProbationCaseName = keyof typeof CHECKS;
 

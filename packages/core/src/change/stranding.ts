@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
-import type { BridgeConfig, StoreConfig, Stranded, StoreRole } from "@bridge/config";
+import { type BridgeConfig, samePlace, type StoreConfig, type Stranded, type StoreRole } from "@bridge/config";
 import type { OutboxBacklog } from "@bridge/ports";
 import { drainedBy } from "../outbox/undrained.ts";
 
@@ -63,12 +62,6 @@ export function outOfSight(
     stored.stores[role] !== undefined && samePlace(stored.stores[role], open?.stores[role]);
   const roles = [...(record === undefined ? [] : (["outbox"] as const)), ...(deadLetters ? (["dlq"] as const) : [])];
   return roles.filter((role) => !isOpen(role));
-}
-
-function samePlace(from: StoreConfig, to: StoreConfig | undefined): boolean {
-  if (to?.type !== from.type) return false;
-  if (from.place !== undefined || to.place !== undefined) return from.place === to.place;
-  return isDeepStrictEqual(from.options, to.options);
 }
 
 function drainsOf({ routes }: BridgeConfig): readonly Pick<OutboxBacklog, "routeId" | "bindingId">[] {

@@ -12,6 +12,7 @@ import { deadline, jsonConfigTexts } from "@bridge/ports/internal";
 import type { Owner } from "../time/virtual-time.ts";
 import { NEVER } from "./dlq-parts.ts";
 import { DocumentSight, type Watched } from "./document-sight.ts";
+import { fileLeftVersions } from "./file-left-versions.ts";
 import { fileProbations } from "./file-probations.ts";
 import type { KeptDocument } from "./kept-document.ts";
 
@@ -98,9 +99,14 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     },
     texts: jsonConfigTexts,
     versions: {
-      list: (signal) => ask(signal, async () => (await real.versions?.list(NEVER)) ?? []),
-      load: (version, signal) => ask(signal, async () => real.versions?.load(version, NEVER)),
+      list: (signal) => ask(signal, async () => listed(kept, (await real.versions?.list(NEVER)) ?? [])),
+      load: (version, signal) =>
+        ask(signal, async () => {
+          const left = kept.left.find(({ stored }) => stored.version === version)?.stored;
+          return left ?? real.versions?.load(version, NEVER);
+        }),
       keepReverted: (reverted, signal) => ask(signal, async () => real.versions?.keepReverted(reverted, NEVER)),
+      ...(!shared && { left: fileLeftVersions(kept, ask) }),
     },
     ...(shared
       ? { staging: stagingOf(kept, real.staging, ask, sight, onEnd) }
@@ -128,6 +134,11 @@ function fileDepartures(kept: KeptDocument, ask: Ask): ConfigDepartures {
         kept.leaving = undefined;
       }),
   };
+}
+
+/** The newest first, with those that have left something. */
+function listed({ left }: KeptDocument, versions: readonly number[]): readonly number[] {
+  return [...new Set([...left.map(({ stored }) => stored.version), ...versions])].toSorted((a, b) => b - a);
 }
 
 function passed(delay: Promise<void>): Promise<boolean> {

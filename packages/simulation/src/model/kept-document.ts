@@ -1,6 +1,6 @@
 import type { BridgeDocument } from "@bridge/config";
 import { MemoryDocument } from "@bridge/memory";
-import type { LeftProbation, Probation, StoredConfig } from "@bridge/ports";
+import type { LeftProbation, LeftStore, Probation, StoredConfig } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
 import type { Moments } from "../run/moments.ts";
 import type { DocumentHabits } from "../plan/planned-commit.ts";
@@ -24,6 +24,12 @@ export interface ProbationNote extends Pick<LeftProbation, "probation" | "orderl
   readonly former: StoredConfig;
 }
 
+/** What lies beside a file of a former document whose stores are not empty. */
+export interface LeftDocument {
+  readonly stored: StoredConfig;
+  readonly stores: readonly LeftStore[];
+}
+
 /** How a document looks that somebody has taken away for a time. */
 export type Away = "missing" | "unreadable" | "empty";
 
@@ -40,6 +46,8 @@ export class KeptDocument {
   #noteHolder: Owner | undefined;
   /** Beside a file: what messages came in under that may still wait where the document says nothing of. */
   leaving: StoredConfig | undefined;
+  /** Beside a file: former documents that have left something in their stores, the newest first. */
+  left: readonly LeftDocument[] = [];
 
   constructor(options: KeptDocumentOptions) {
     this.options = options;

@@ -4,12 +4,16 @@ import {
   type ConfigTransactions,
   createConfigTransactions,
   type ConfigTransactionsOptions,
+  keepLeft,
+  keptLeftovers,
   type LeftBehind,
   leftByDeparture,
+  namedStores,
   settleProbation,
+  type StoresOf,
 } from "@bridge/config";
 import { unfinishedDeparture, type UnfinishedDeparture } from "@bridge/core";
-import type { ConfigStore, StoredConfig } from "@bridge/ports";
+import type { ConfigStore, Seams, StoredConfig } from "@bridge/ports";
 import { deadline, orAborted, Slices } from "@bridge/ports/internal";
 import { NEVER } from "../model/dlq-parts.ts";
 import { documentStore } from "../model/document-store.ts";
@@ -22,37 +26,51 @@ const READ_MS = 30_000;
 /** What is on probation at a start goes on at least so long. */
 const LEAST_LEFT_MS = 60_000;
 
+/** What a start has found. */
+interface Found extends Pick<ConfigTransactionsOptions, "settled" | "leftBehind"> {
+  /** Whether it runs first what the process before was leaving. */
+  readonly resumes: boolean;
+  readonly first: BridgeConfig;
+}
+
 /** The part of a process that keeps its engine at what a document says, and serves those who change that. */
 export class Configured {
   readonly transactions: ConfigTransactions;
   readonly follower: Follower;
   readonly store: ConfigStore;
   readonly #resumes: boolean;
+  /** What its engine starts with. */
+  readonly #first: BridgeConfig;
 
   /** In the order of a real start: what is on probation is settled before the document is read. `undefined`: it cannot be run. */
   static async start(world: World, instance: Instance): Promise<Configured | undefined> {
     const store = documentStore(world.document, instance.owner, instance.clock);
     const read = (instead?: StoredConfig) => configToStartWith(store, instance, instead);
-    const { settled, configuration: config } = await settleProbation(store, instance.seams, read);
+    const { registry, seams } = instance;
+    const settling = { ...seams, storesOf: namedStores({ registry, sources: NO_SOURCES, ...seams }) };
+    const { settled, configuration: config } = await settleProbation(store, settling, read);
     if (config === undefined) return undefined;
     const { note } = world.document;
     const isOthers = world.document.isTriedBeside(instance.owner);
     if (settled === undefined && note !== undefined && !isOthers) world.auditor.documents.stays(note.probation.version);
     const left = await leftBefore(store, instance, config);
     const resumes = left !== undefined && "config" in left && settled === undefined;
-    instance.create(resumes ? left.config : config, store.departures);
+    const first = resumes ? left.config : config;
+    instance.create(first, store.departures);
     if (resumes) await instance.supervisor.announce(config).catch(() => {});
-    const leftBehind = left && !resumes ? await leave(left.former, config, store) : undefined;
-    return new Configured(world, instance, store, { settled, leftBehind, resumes });
+    const before = await keptLeftovers({ store, ...settling });
+    const leftBehind = [left && !resumes ? await leave(left.former, config, store, settling) : [], before].flat();
+    return new Configured(world, instance, store, { settled, leftBehind, resumes, first });
   }
 
   private constructor(
     world: World,
     instance: Instance,
     store: ConfigStore,
-    { settled, leftBehind, resumes }: Pick<ConfigTransactionsOptions, "settled" | "leftBehind"> & { resumes: boolean },
+    { settled, leftBehind, resumes, first }: Found,
   ) {
     this.#resumes = resumes;
+    this.#first = first;
     const { registry, seams, supervisor, owner, name } = instance;
     const { clock } = seams;
     this.store = store;
@@ -93,6 +111,7 @@ export class Configured {
 
   /** Its engine runs, or tries to. */
   begin(): void {
+    this.transactions.started(this.#first);
     this.follower.start();
     if (this.#resumes) this.follower.reload();
   }
@@ -144,9 +163,12 @@ async function leftBefore(
 /** A probation has found what is to run: what else was left is told. */
 async function leave(
   former: StoredConfig,
-  { stored }: BridgeConfig,
-  { versions, departures }: ConfigStore,
-): Promise<LeftBehind | undefined> {
-  await Promise.all([versions?.keepReverted(former, NEVER), departures?.forget(NEVER)]).catch(() => {});
-  return leftByDeparture(former, stored, "it was on probation");
+  config: BridgeConfig,
+  store: ConfigStore,
+  { storesOf, ...seams }: Seams & { readonly storesOf: StoresOf },
+): Promise<readonly LeftBehind[]> {
+  const left = await leftByDeparture(former, config, "it was on probation", storesOf);
+  if (left === undefined || (await keepLeft(former, left.leftStores, { store, ...seams })))
+    await store.departures?.forget(NEVER).catch(() => {});
+  return left === undefined ? [] : [left];
 }

@@ -92,7 +92,7 @@ export class Follower {
     try {
       await this.#options.apply(config);
       this.error = undefined;
-      this.#options.transactions.followed(stored);
+      this.#options.transactions.followed(config);
     } catch (error) {
       this.error = String(error);
       if (error instanceof OperationError && error.kind === "stranding") this.#later(stored, config);

@@ -1,0 +1,137 @@
+import type { Clock, ConfigStore, LeftVersion, Logger, StoredConfig } from "@bridge/ports";
+import { Serial } from "@bridge/ports/internal";
+import { isDeepStrictEqual } from "node:util";
+import type { BridgeConfig } from "../model.ts";
+import { bounded } from "./commit-parts.ts";
+import { endNoted, keepLeft } from "./keep-left.ts";
+import { type LeftBehind, leftBehindBy, stillLeft } from "./left-behind.ts";
+import { LEFT_ROLES, type StoresOf } from "./named-stores.ts";
+import type { Reverted } from "./on-probation.ts";
+import { messageOf } from "./probation-refusals.ts";
+
+interface Parts {
+  readonly store: Pick<ConfigStore, "versions" | "probations">;
+  readonly storesOf: StoresOf;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What brings stores into force, and says which former ones may be left as they are. */
+type InForce = Pick<BridgeConfig, "configVersion" | "stores" | "abandonBacklog">;
+
+/** What former processes have left in the stores of versions that run no more, as the store of the document has kept it. Never rejects. */
+export async function keptLeftovers({ store, storesOf, clock, logger }: Parts): Promise<readonly LeftBehind[]> {
+  try {
+    const kept = await bounded(clock, async (signal) => (await store.versions?.left?.list(signal)) ?? []);
+    return await Promise.all(kept.map((one) => leftBy(one, storesOf)));
+  } catch (error) {
+    logger.error("what former versions have left in their stores is not known", { error: messageOf(error) });
+    return [];
+  }
+}
+
+async function leftBy({ version, stores, where, kept }: LeftVersion, storesOf: StoresOf): Promise<LeftBehind> {
+  const left = { version, leftStores: LEFT_ROLES.filter((role) => stores.includes(role)), where };
+  return "unreadable" in kept
+    ? { ...left, unusable: kept.unreadable }
+    : { ...left, stores: await storesOf(kept.stored.document) };
+}
+
+/**
+ * What was left in stores that nobody opens any more: it is told, over restarts, until a configuration runs that has these stores, or one
+ * comes into force that may leave them.
+ */
+export class Leftovers {
+  readonly #parts: Parts;
+  readonly #turns = new Serial();
+  #left: readonly LeftBehind[];
+  #runs: number | undefined;
+  /** What could not be kept: its note says what it was, for the next start. */
+  #unkept: { readonly stored: StoredConfig; readonly leftStores: LeftBehind["leftStores"] } | undefined;
+  /** What the configuration in force may leave, which counts when it is brought. */
+  #abandoned: readonly string[] = [];
+
+  constructor(left: readonly LeftBehind[], parts: Parts) {
+    this.#left = newestFirst(left);
+    this.#parts = parts;
+  }
+
+  /** Which messages are where nobody delivers or sees them. */
+  get told(): string | undefined {
+    return leftBehindBy(this.#left, this.#runs);
+  }
+
+  /** Something was taken back that no store was asked about. */
+  tookBack(reverted: Pick<Reverted, "version" | "formerVersion" | "leftStores" | "stores" | "unkept">): void {
+    const { version, formerVersion, leftStores = [], stores, unkept } = reverted;
+    if (unkept !== undefined) this.#unkept = { stored: unkept, leftStores };
+    if (leftStores.length === 0) return;
+    this.#runs = formerVersion;
+    const isOther = (left: LeftBehind): boolean => left.version !== version || !isDeepStrictEqual(left.stores, stores);
+    const known = this.#left.find((left) => !isOther(left));
+    const left = { ...known, version, leftStores, stores };
+    this.#left = newestFirst([...this.#left.filter(isOther), left]);
+  }
+
+  /** Before something else is tried out, whose note takes the place of what says what was. */
+  async keepUnkept(): Promise<void> {
+    const unkept = this.#unkept;
+    if (unkept === undefined || !(await keepLeft(unkept.stored, unkept.leftStores, this.#parts))) return;
+    this.#unkept = undefined;
+    await endNoted(unkept.stored.version, this.#parts);
+  }
+
+  /** A process runs with what it has started with. */
+  starts(config: InForce): void {
+    this.runs(config);
+    const left = this.#left.map(({ version, leftStores }) => `${version} (${leftStores.join(", ")})`).join(", ");
+    if (left !== "") this.#parts.logger.warn("messages may wait in stores of former versions", { left });
+  }
+
+  /** Runs, though nobody has just brought it: it says of nothing that it may be left. */
+  runs(config: InForce): void {
+    this.#abandoned = config.abandonBacklog ?? [];
+    this.#narrow(config, []);
+  }
+
+  /** What a store holds that runs again is delivered and seen, and nobody leaves it while something is in it. */
+  comesIntoForce(config: InForce): void {
+    const abandons = config.abandonBacklog ?? [];
+    const brought = abandons.filter((role) => !this.#abandoned.includes(role));
+    this.#abandoned = abandons;
+    this.#narrow(config, brought);
+  }
+
+  #narrow(config: InForce, abandoned: readonly string[]): void {
+    this.#runs = config.configVersion;
+    const before = this.#left;
+    this.#left = before.flatMap((left) => {
+      const leftStores = stillLeft(left, config, abandoned);
+      if (leftStores.length === left.leftStores.length) return [left];
+      return leftStores.length === 0 ? [] : [{ ...left, leftStores }];
+    });
+    if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) return;
+    void this.#turns.run(() => this.#note(config, abandoned));
+  }
+
+  /** What is noted is looked at anew: some of it may have been kept after it was told here. */
+  async #note(config: InForce, abandoned: readonly string[]): Promise<void> {
+    const { store, storesOf, clock, logger } = this.#parts;
+    const left = store.versions?.left;
+    if (left === undefined) return;
+    try {
+      for (const one of await bounded(clock, (signal) => left.list(signal))) {
+        const still = stillLeft(await leftBy(one, storesOf), config, abandoned);
+        if (still.length < one.stores.length) await bounded(clock, (signal) => left.narrow(one, still, signal));
+      }
+    } catch (error) {
+      logger.warn("that nothing is left in former stores is not noted: the next start tells of it again", {
+        error: messageOf(error),
+      });
+    }
+  }
+}
+
+function newestFirst(left: readonly LeftBehind[]): readonly LeftBehind[] {
+  return left.toSorted((a, b) => b.version - a.version);
+}

@@ -1,0 +1,146 @@
+import { type LeftStore, type LeftVersion, silentLogger, type StoredConfig, systemClock } from "@bridge/ports";
+import { expect, it, vi } from "vitest";
+import { PATIENCE } from "@bridge/tooling/patience";
+import type { StoreConfig } from "../../src/index.ts";
+import { Aftermath } from "../../src/transaction/aftermath.ts";
+import { keptLeftovers, Leftovers } from "../../src/transaction/leftovers.ts";
+import type { NamedStores } from "../../src/transaction/named-stores.ts";
+
+const store = (place: string): StoreConfig => ({ type: "file", options: {}, reach: "instance", place });
+const documents: Record<number, NamedStores> = {
+  42: { outbox: store("b"), dlq: store("c") },
+  40: { outbox: store("z") },
+};
+const config = (version: number, stores: NamedStores, abandonBacklog: readonly LeftStore[] = []) => ({
+  configVersion: version,
+  stores,
+  abandonBacklog,
+});
+
+/** What a store of documents has kept, and who knows of it. */
+async function stage(...first: readonly LeftVersion[]) {
+  let listed = first;
+  const left = {
+    list: async () => listed,
+    keep: async () => {},
+    narrow: async ({ where }: LeftVersion, stores: readonly LeftStore[]) => {
+      listed = listed.flatMap((one) => (one.where !== where ? [one] : stores.length === 0 ? [] : [{ ...one, stores }]));
+    },
+  };
+  const versions = { left, list: async () => [], load: async () => undefined, keepReverted: async () => {} };
+  const parts = {
+    store: { versions },
+    storesOf: async ({ n }: StoredConfig["document"]) => documents[n as number] ?? {},
+    clock: systemClock,
+    logger: silentLogger,
+  };
+  const start = async () => new Leftovers(await keptLeftovers(parts), parts);
+  return { start, leftovers: await start(), noted: () => listed.map(({ version, stores }) => [version, ...stores]) };
+}
+
+function kept(version: number, ...stores: readonly LeftStore[]): LeftVersion {
+  return {
+    version,
+    stores,
+    where: `${version}`,
+    kept: { stored: { version, revision: "r", document: { n: version } } },
+  };
+}
+
+const BOTH = kept(42, "outbox", "dlq");
+
+it("what was left behind is told until each of its stores has run again, whoever has brought it into force, also over a restart", async () => {
+  const { leftovers, start, noted } = await stage(BOTH);
+  leftovers.starts(config(41, { outbox: store("a") }));
+  expect(leftovers.told).toMatch(
+    /^version 42 has stores.outbox and stores.dlq .* runs, version 41, .*from_version: 42/,
+  );
+  leftovers.comesIntoForce(config(43, { outbox: store("a"), dlq: store("c") }));
+  expect(leftovers.told).toMatch(
+    /^version 42 has stores.outbox at .* runs, version 43, .* stores.outbox.abandon_backlog/,
+  );
+  await vi.waitFor(() => expect(noted()).toEqual([[42, "outbox"]]), PATIENCE);
+  const next = await start();
+  next.starts(config(43, { outbox: store("a"), dlq: store("c") }));
+  expect(next.told).toMatch(/^version 42 has stores.outbox at /);
+  next.comesIntoForce(config(44, { outbox: store("b") }));
+  expect(next.told).toBeUndefined();
+  await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
+  expect((await start()).told).toBeUndefined();
+});
+
+it("what was left behind is told over what has other stores, or none, and over what could not be brought into force", async () => {
+  const { leftovers, noted } = await stage(BOTH);
+  const aftermath = new Aftermath(leftovers);
+  leftovers.comesIntoForce(config(43, {}));
+  const brings = (status: "rolled_back" | "committed") =>
+    aftermath.ofCommit({
+      begun: true,
+      result: { status, version: 44, error: "no" },
+      differs: false,
+      config: config(0, documents[42] ?? {}) as never,
+    });
+  brings("rolled_back");
+  expect(leftovers.told).toMatch(/has stores.outbox and stores.dlq /);
+  brings("committed");
+  expect(leftovers.told).toBeUndefined();
+  await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
+});
+
+it("what may be left is told no more, when that is brought: not when it was there at the start, and not of another store", async () => {
+  const { leftovers, noted } = await stage(BOTH);
+  leftovers.starts(config(41, {}, ["dlq"]));
+  leftovers.comesIntoForce(config(42, {}, ["dlq"]));
+  expect(leftovers.told).toMatch(/has stores.outbox and stores.dlq /);
+  leftovers.comesIntoForce(config(43, {}));
+  leftovers.comesIntoForce(config(44, {}, ["dlq"]));
+  expect(leftovers.told).toMatch(/has stores.outbox at /);
+  // What is taken back brings nothing.
+  leftovers.runs(config(43, {}, ["outbox"]));
+  leftovers.comesIntoForce(config(45, {}, ["outbox"]));
+  expect(leftovers.told).toMatch(/has stores.outbox at /);
+  leftovers.comesIntoForce(config(46, {}));
+  leftovers.comesIntoForce(config(47, {}, ["outbox"]));
+  expect(leftovers.told).toBeUndefined();
+  await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
+});
+
+it("several are told, the newest first, and each ends by itself", async () => {
+  const { leftovers } = await stage(kept(40, "outbox"), BOTH);
+  expect(leftovers.told).toMatch(/^version 42 .* version 40 \(outbox\)$/);
+  leftovers.comesIntoForce(config(43, documents[42] ?? {}));
+  expect(leftovers.told).toMatch(/^version 40 has stores.outbox at [^;]*; commit version 40 again/);
+});
+
+it("one that cannot be read is told, with why, and ends only by what may be left", async () => {
+  const { leftovers } = await stage({
+    version: 42,
+    stores: ["dlq"],
+    where: "42.x",
+    kept: { unreadable: "it is cut off" },
+  });
+  leftovers.comesIntoForce(config(43, { dlq: store("c") }));
+  expect(leftovers.told).toMatch(/version 42 .*\(it is cut off\): mend that; .*kept as 42\.x/);
+  leftovers.comesIntoForce(config(44, {}, ["dlq"]));
+  expect(leftovers.told).toBeUndefined();
+});
+
+it("what this start has taken back is the same as what is kept of it, and what has left nothing takes the place of nothing", async () => {
+  const { leftovers } = await stage(BOTH);
+  leftovers.tookBack({ version: 42, formerVersion: 41, leftStores: ["outbox", "dlq"], stores: documents[42] });
+  leftovers.tookBack({ version: 45, formerVersion: 44 });
+  expect(leftovers.told).toMatch(/version 42/);
+  expect(leftovers.told).not.toContain("the same is true");
+});
+
+it("what cannot be listed is told in the log, and a start goes on", async () => {
+  const logged: string[] = [];
+  const parts = {
+    store: { versions: { left: { list: () => Promise.reject(new Error("input/output error")) } } as never },
+    storesOf: async () => ({}),
+    clock: systemClock,
+    logger: { ...silentLogger, error: (line: string) => void logged.push(line) },
+  };
+  expect(await keptLeftovers(parts)).toEqual([]);
+  expect(logged).toEqual([expect.stringContaining("is not known")]);
+});
