@@ -1,6 +1,7 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
 import { isSpoiled } from "@bridge/ports/internal";
 import { REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
+import { askStore } from "../dlq/ensure-marked.ts";
 import type { FailedAhead } from "./failed-ahead.ts";
 import type { JobRun } from "./job-run.ts";
 import { leftInOutbox } from "./left-in-outbox.ts";
@@ -114,7 +115,7 @@ export class PendingEntries {
       if (isSpoiled(entry)) return this.#ended(id, await failSpoiled(context, id, entry));
       if ("kind" in entry) {
         const of = entry.kind === "failed" ? entry.of : undefined;
-        return this.#ended(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry, of);
+        return this.#ended(id, entry.kind === "skipped" ? await this.#skipped(entry) : entry, of);
       }
       if (!run.goesOn) return;
       // Nothing is sent while it is in the outbox, and what that has delivered is only deleted.
@@ -122,6 +123,17 @@ export class PendingEntries {
     } finally {
       busy.delete(id);
     }
+  }
+
+  /** What is gone was delivered. What is kept back goes on in the outbox as long as that has it, and is sent by nobody after that. */
+  async #skipped({ keptBack }: ReplayOutcome & { readonly kind: "skipped" }): Promise<ReplayOutcome> {
+    const { parts, cut: signal } = this.#options.run;
+    if (keptBack === undefined) return { kind: "succeeded" };
+    const asking = askStore({ clock: parts.clock, signal }, (bound) => parts.redrives(keptBack, bound));
+    const isThere = await asking.catch(() => undefined);
+    if (isThere === undefined)
+      return { kind: "back", why: "the outbox does not tell whether it has it", inDoubt: false };
+    return isThere ? { kind: "pending", late: false } : { kind: "skipped" };
   }
 
   #ended(id: string, outcome: ReplayOutcome, entry?: DeadLetter): void {

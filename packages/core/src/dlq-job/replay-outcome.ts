@@ -11,7 +11,9 @@ import type { EntriesStore } from "./watched-store.ts";
 
 /** What became of an entry in a try of a job. */
 export type ReplayOutcome =
-  | { readonly kind: "succeeded" | "skipped" }
+  | { readonly kind: "succeeded" }
+  /** `keptBack`: it is there, and quarantined; else it is gone. */
+  | { readonly kind: "skipped"; readonly keptBack?: DeadLetter | undefined }
   /** In the outbox: `late` when this attempt has waited there for its whole time, else another one has put it there. */
   | { readonly kind: "pending"; readonly late: boolean }
   /** `before`: nothing was tried now. This try had it already, then `of` is the entry that says so; or it cannot be. */
@@ -61,7 +63,7 @@ export async function fetchEntry(
   if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true, of: entry };
   // Nothing holds back what is only to be deleted.
   if (delivered.has(entry)) return entry;
-  if (entry.marks?.quarantined === true && job.query.quarantined !== true) return { kind: "skipped" };
+  if (entry.marks?.quarantined === true && job.query.quarantined !== true) return { kind: "skipped", keptBack: entry };
   return entry;
 }
 

@@ -92,6 +92,33 @@ describe("a redrive job through an outbox", () => {
     await supervisor.shutdown();
   });
 
+  test.each([true, false])(
+    "an entry that is quarantined while it waits in the outbox is pending until that has ended it, and is sent by nobody else: delivered %o",
+    async (isDelivered) => {
+      const { id, clock, dlq, outbox } = await killedOwner(1, { ...AT_ONCE, concurrency: 1 });
+      const bridge = await started({ deliveryMode: "shared_outbox", clock, dlq, outbox });
+      const { hub, supervisor } = bridge;
+      const { sends } = hub.channel("out");
+      if (!isDelivered) sends.failNext(1, refusal);
+      const hold = sends.hold();
+      await until(bridge, id, ({ pending }) => pending.length === 1);
+      await dlq.marks.mark(new Map([["e00000", { quarantined: true }]]), bound());
+      await clock.until(() => sends.held === 1);
+      await clock.advance(5_000);
+      expect(await supervisor.jobs().get(id, bound())).toMatchObject({
+        state: "running",
+        counts: { succeeded: 0, failed: 0, skipped: 0 },
+        pending: ["e00000"],
+      });
+      hold[Symbol.dispose]();
+      const { counts } = await until(bridge, id, "completed");
+      expect(counts).toMatchObject(isDelivered ? { succeeded: 1, failed: 0 } : { succeeded: 0, failed: 1 });
+      expect(hub.channel("out").arrived).toBe(isDelivered ? 1 : 0);
+      expect(await stored(dlq)).toEqual(isDelivered ? [] : ["e00000"]);
+      await supervisor.shutdown();
+    },
+  );
+
   test("an entry that is deleted while its record is sent counts as skipped when that fails, and nothing is written", async () => {
     const bridge = await started({ deliveryMode: "shared_outbox" });
     const { hub, supervisor, dlq } = bridge;
