@@ -154,11 +154,15 @@ export class Slips {
     const marks = at.supervisor.dlq()?.marks;
     if (id === undefined || marks === undefined) return undefined;
     const mark = (change: MarkChange) => marks.mark(new Map([[id, change]]), signal);
+    const { letters } = this.#world.auditor.jobs;
+    const before = letters.of(id)?.letGo;
     if (!(await mark({ quarantined: true })).has(id)) return undefined;
-    this.#world.auditor.jobs.letters.askedFor([id]);
+    letters.askedFor([id]);
     const told = await ask(id);
+    const isHeld = letters.of(id)?.letGo === before;
     await mark({ quarantined: false });
-    return told;
+    // Somebody else may have let it go meanwhile.
+    return isHeld ? told : undefined;
   }
 
   #violated({ name }: Instance, words: string): void {

@@ -12,6 +12,8 @@ interface Letter {
   wasQuarantined: boolean;
   /** An operator keeps it back. */
   isQuarantined: boolean;
+  /** How often one has let it go. */
+  letGo: number;
   /** Purges may have left it to an operator who had asked for it to be redriven, whatever he was told. */
   wasAskedFor: boolean;
   /** How often it has come: by a write, or out of the trash. */
@@ -50,6 +52,7 @@ export class DlqLetters {
     const letter = this.#letters.get(id);
     if (letter === undefined) return;
     letter.isQuarantined = is;
+    if (!is) letter.letGo++;
     letter.wasQuarantined ||= is;
   }
 
@@ -69,6 +72,7 @@ export class DlqLetters {
       failedAt,
       wasQuarantined: before?.wasQuarantined ?? false,
       isQuarantined: false,
+      letGo: (before?.letGo ?? 0) + 1,
       wasAskedFor: before?.wasAskedFor ?? false,
       here: true,
       spell: (before?.spell ?? 0) + 1,
