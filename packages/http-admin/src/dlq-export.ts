@@ -1,18 +1,16 @@
 import { failedAhead } from "@bridge/core";
 import { LINES_TYPE, LineStream } from "@bridge/http-kit";
-import { BridgeError, type DeadLetterHead, type DeadLetterPage, type DeadLetterPosition } from "@bridge/ports";
+import type { DeadLetterPage, DeadLetterPosition } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { FILTER_QUERY, filterToWire, queryFromWire } from "./dlq-filter.ts";
 import { DLQ_PART_REFUSALS } from "./dlq-refusals.ts";
-import { endLine, entryLine, headLine, unreadableLine } from "./entry-line.ts";
+import { endLine, headLine } from "./entry-line.ts";
+import { ExportedEntries } from "./exported-entries.ts";
 import { LIMITS } from "./limits.ts";
 import type { Redaction } from "./redaction.ts";
-
-/** Entries that are read at once, of so many bytes of payload at most, unless one alone has more. */
-const [AT_ONCE, AT_ONCE_BYTES] = [16, 1024 * 1024];
 
 const exportQuery = v.object({
   ...FILTER_QUERY,
@@ -56,36 +54,23 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
       const page = { limit: LIMITS.exportPage, order: "oldest", after, budget: LIMITS.pageScan } as const;
       return bridge.looking("DLQ", (signal) => bridge.dlqPages.page(set, page, signal));
     };
-    const entries = async (heads: readonly DeadLetterHead[]): Promise<Iterable<object>> => {
-      const makers = await Promise.all(
-        heads.map(async (head): Promise<() => object | undefined> => {
-          try {
-            const found = await bridge.looking("DLQ", (signal) => bridge.dlq.get(head.id, signal));
-            return () => found && entryLine(found, redaction.show(found.envelope, caller));
-          } catch (error) {
-            if (BridgeError.is(error) && error.code === "INTERNAL") return () => unreadableLine(head, error.message);
-            throw error;
-          }
-        }),
-      );
-      return linesOf(makers);
-    };
     // What a store says that cannot be asked is an answer, as long as there is none.
     const first = await read(undefined);
     const ahead = async (signal: AbortSignal): Promise<string | undefined> =>
       failedAhead({ store: bridge.dlqPages, query: filter, clock: bridge.clock, missing: "export" }, signal);
-    let warning: string | undefined;
+    const entries = new ExportedEntries(bridge, ({ envelope }) => redaction.show(envelope, caller));
+    const warnings: (string | undefined)[] = [];
     const body = new LineStream({
       lines: async function* (signal) {
         for (let page = first; ; page = await read(page.next)) {
-          if (query.payload) for (const some of atOnce(page.entries)) yield await entries(some);
+          if (query.payload) yield* entries.linesOf(page.entries);
           else yield page.entries.map(headLine);
           if (page.next === undefined || signal.aborted) break;
         }
         // All entries are out by now: a store or a client that has gone meanwhile does not tear the export.
-        warning = await ahead(signal).catch(() => undefined);
+        warnings.push(entries.warning, await ahead(signal).catch(() => undefined));
       },
-      end: (all) => endLine(all, warning),
+      end: (all) => endLine(all, warnings),
       ended: ({ lines, bytes, isWhole }) => ({
         outcome: isWhole ? "success" : "failure",
         detail: { ...askedFor(query), as_of: formatTimestamp(asOf), count: lines, bytes, whole: isWhole },
@@ -102,29 +87,7 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
   });
 }
 
-/** One at a time, for a large entry takes long to look through. */
-function* linesOf(makers: readonly (() => object | undefined)[]): Generator<object> {
-  for (const make of makers) {
-    const line = make();
-    if (line !== undefined) yield line;
-  }
-}
-
 /** For audit records. */
 function askedFor({ payload, ...query }: v.InferOutput<typeof exportQuery>) {
   return { filter: filterToWire(queryFromWire(query)), payload };
-}
-
-function* atOnce(heads: readonly DeadLetterHead[]): Generator<readonly DeadLetterHead[]> {
-  let some: DeadLetterHead[] = [];
-  let bytes = 0;
-  for (const head of heads) {
-    if (some.length === AT_ONCE || (some.length > 0 && bytes + head.payloadBytes > AT_ONCE_BYTES)) {
-      yield some;
-      [some, bytes] = [[], 0];
-    }
-    some.push(head);
-    bytes += head.payloadBytes;
-  }
-  if (some.length > 0) yield some;
 }

@@ -34,10 +34,11 @@ export function unreadableLine(head: DeadLetterHead, error: string): object {
   return { ...headLine(head), error };
 }
 
-/** The last one of an export that is whole; `warning`: what an operator should know of what is not in it. */
+/** The last one of an export that is whole; `warnings`: what an operator should know of what is not in it. */
 export function endLine(
   { lines, sha256 }: { readonly lines: number; readonly sha256: string },
-  warning: string | undefined,
+  warnings: readonly (string | undefined)[],
 ): object {
-  return { v: LINE_VERSION, end: true, count: lines, sha256, ...(warning !== undefined && { warning }) };
+  const warning = warnings.filter((said) => said !== undefined).join("; ");
+  return { v: LINE_VERSION, end: true, count: lines, sha256, ...(warning !== "" && { warning }) };
 }

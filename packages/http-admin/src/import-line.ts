@@ -103,8 +103,11 @@ const entryLine = v.strictObject({
   payload: base64(""),
   redacted: never(SHOWN_IN_PART),
   payload_sha256: never(SHOWN_IN_PART),
-  error: never("its entry could not be read when it was exported"),
 });
+
+/** Nothing else of it counts: there may be no envelope, and what stands in place of the entry need be none. */
+const unreadableLine = v.looseObject({ error: v.unknown() });
+const UNREADABLE = "error: its entry could not be read when it was exported";
 
 const endLine = v.strictObject({
   v: version,
@@ -116,9 +119,10 @@ const endLine = v.strictObject({
 
 /** Reads one line, without its end, whose entry has failed up to `latest`, in epoch milliseconds: exports and jobs do not see a later one. */
 export function readLine(bytes: Uint8Array, latest: number): ImportedLine {
-  const read = decodeLine(bytes, (value) => ("end" in value ? endLine : entryLine));
+  const read = decodeLine(bytes, schemaOf);
   if ("problem" in read) return { kind: "wrong", problem: read.problem };
   const { value } = read;
+  if ("error" in value) return { kind: "wrong", problem: UNREADABLE };
   if ("end" in value) return { kind: "end", count: value.count, sha256: value.sha256 };
   const made = entryOf(value);
   if (made.failedAt > latest)
@@ -128,6 +132,11 @@ export function readLine(bytes: Uint8Array, latest: number): ImportedLine {
     };
   const isSame = made.id === deadLetterId(made.routeId, made.bindingId, made.envelope);
   return isSame ? { kind: "entry", entry: made } : { kind: "wrong", problem: "id does not match the content" };
+}
+
+function schemaOf(line: object): typeof endLine | typeof unreadableLine | typeof entryLine {
+  if ("end" in line) return endLine;
+  return "error" in line ? unreadableLine : entryLine;
 }
 
 function entryOf({ entry: told, envelope: inner, payload }: v.InferOutput<typeof entryLine>): DeadLetter {

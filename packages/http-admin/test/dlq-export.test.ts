@@ -1,6 +1,7 @@
-import { BridgeError, type DeadLetter } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DlqStore } from "@bridge/ports";
+import { SpoiledDeadLetter } from "@bridge/ports/internal";
 import { describe, expect, it } from "vitest";
-import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
+import { type Admin, ADMIN_KEY, instead, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
 import { digestOf, exported, sound } from "./lines.ts";
 
@@ -202,6 +203,53 @@ describe("operators 4: export", () => {
       ["v", "entry", "envelope", "payload"],
     ]);
     expect(end?.count).toBe(3);
+  });
+
+  it("spec 4.12.2: all that its pages have shown is accounted for: given, gone, or a line that says why not; the last one says how many", async () => {
+    const fates = ["given", "deleted", "lost", "spoiled", "failed again"] as const;
+    const fateOf = new Map<string, (typeof fates)[number]>();
+    const asked = new Set<string>();
+    await using admin = await startAdmin({
+      seenAs: (supervisor) => instead("dlq", () => seen(supervisor.dlq()))(supervisor),
+    });
+    const entries = Array.from({ length: 60 }, (_, n) => sound(`e${n}`, { failedAt: Date.UTC(2026, 0, 1) + n }));
+    await keep(admin, ...entries);
+    for (const [n, { id }] of entries.entries()) fateOf.set(id, fates[n % fates.length] ?? "given");
+    function seen(dlq: DlqStore | undefined): DlqStore | undefined {
+      return dlq && Object.assign(Object.create(dlq) as DlqStore, { get: (id: string) => given(dlq, id) });
+    }
+    async function given(dlq: DlqStore, id: string): Promise<DeadLetter | undefined> {
+      const signal = AbortSignal.timeout(10_000);
+      const isFirst = !asked.has(id);
+      asked.add(id);
+      const fate = fateOf.get(id);
+      if (fate === "lost" || (fate === "failed again" && isFirst)) return undefined;
+      if (fate === "spoiled") throw new SpoiledDeadLetter(id);
+      if (fate === "deleted") await dlq.admin?.delete([id], signal);
+      return dlq.get(id, signal);
+    }
+    const { text, lines, end } = await exported(admin);
+    const kept = entries.filter(({ id }) => fateOf.get(id) !== "deleted");
+    expect(lines.map(({ entry }) => entry.id)).toEqual(kept.map(({ id }) => id));
+    for (const line of lines) {
+      const isGiven = ["given", "failed again"].includes(fateOf.get(line.entry.id) ?? "");
+      expect(Object.keys(line)).toEqual(isGiven ? ["v", "entry", "envelope", "payload"] : ["v", "entry", "error"]);
+    }
+    const warning = "24 could not be read: their lines say why, and cannot be imported";
+    expect(end).toEqual({ v: 1, end: true, count: 48, sha256: digestOf(text), warning });
+    // A list of heads has all of them.
+    expect((await exported(admin, "")).end).not.toHaveProperty("warning");
+    await keep(admin, sound("late", { failedAt: Date.now() + 3_600_000 }));
+    expect((await exported(admin)).end).toMatchObject({
+      count: 48,
+      warning: expect.stringMatching(/^24 .*; 1 failed/) as string,
+    });
+    const answer = await admin.call("POST", "/dlq/import", text);
+    expect(answer).toMatchObject({ status: 207, body: { failed: 24 } });
+    const { errors } = answer.body as { readonly errors: readonly { readonly error: string }[] };
+    expect(new Set(errors.map(({ error }) => error))).toEqual(
+      new Set(["error: its entry could not be read when it was exported"]),
+    );
   });
 
   it("operators 5.2, 5.3: payloads need payload.read, and are shown whole only with payload.raw", async () => {

@@ -192,6 +192,12 @@ describe("operators 4: import", () => {
       "payload_sha256: does not show all",
     ],
     ["whose entry could not be read", (parts) => ({ ...parts, error: "no" }), "error: its entry could not be read"],
+    ["of which there is no more", ({ v, entry }) => ({ v, entry, error: "no" }), "error: its entry could not be read"],
+    [
+      "whose entry could not be read, and is shown as none",
+      ({ v }) => ({ v, entry: { id: "", error_code: "" }, error: "no" }),
+      "error: its entry could not be read",
+    ],
     [
       "with a header that was not shown",
       (parts) => ({ ...parts, envelope: { ...parts.envelope, headers: { a: "[REDACTED]" } } }),

@@ -24,6 +24,7 @@ export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
 export { fingerprintOf } from "./fingerprint.ts";
 export { type FacetCell, type FacetLine, FacetTally, oneAt } from "./dlq/facet-tally.ts";
 export { histogramOf, histogramStep } from "./dlq/facet-histogram.ts";
+export { isStillListed } from "./dlq/is-still-listed.ts";
 export { matchesQuery } from "./dlq/matches-query.ts";
 export { marksIn, packMarks } from "./dlq/packed-marks.ts";
 export { demandPage } from "./dlq/demand-page.ts";

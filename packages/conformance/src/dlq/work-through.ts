@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { DeadLetterHead, DeadLetterQuery, DlqStore } from "@bridge/ports";
-import { isSpoiled } from "@bridge/ports/internal";
+import { isSpoiled, isStillListed } from "@bridge/ports/internal";
 import { adminOf } from "./check.ts";
 import { facetsOf, later, marksOf, pageOf, trashOf, walk } from "./parts.ts";
 
@@ -48,9 +48,12 @@ export async function workThrough(
 
 async function look(
   store: DlqStore,
-  { head: { id }, queries }: { readonly head: DeadLetterHead; readonly queries: readonly DeadLetterQuery[] },
+  { head, queries }: { readonly head: DeadLetterHead; readonly queries: readonly DeadLetterQuery[] },
   signal: AbortSignal,
 ): Promise<void> {
+  const { id } = head;
+  const pages: Parameters<typeof isStillListed>[0] = { page: (...call) => pageOf(store, ...call) };
+  assert.ok(await isStillListed(pages, head, signal), `${id} is listed`);
   for (const query of queries) {
     const { entries } = await pageOf(store, query, { limit: 1_000 }, signal);
     assert.ok(
@@ -60,6 +63,7 @@ async function look(
   }
   const got = await store.get(id, signal).catch((error: unknown) => {
     if (!isSpoiled(error)) throw error;
+    return { id };
   });
-  if (got !== undefined) assert.equal(got.id, id);
+  assert.equal(got?.id, id, `${id}, which is listed, is given or told as spoiled`);
 }

@@ -4,10 +4,11 @@ import { OperationError } from "../operation-error.ts";
 import { Explainer } from "../route/explain.ts";
 import type { Job, JobKind, JobLane, JobSettings } from "./job.ts";
 import { failedAhead } from "./clock-skew.ts";
+import { estimatedMs } from "./estimated-ms.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
-import type { JobPlan, PlannedEntry, Prediction } from "./job-plan.ts";
+import type { JobPlan, Prediction } from "./job-plan.ts";
 import { mayBeRoute, withoutOddRoutes } from "./odd-routes.ts";
-import { predict, shownEntry, spread } from "./predict.ts";
+import { predict, type Predictions, shownEntry, spread } from "./predict.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { SAMPLE_SIZE, sampleOf } from "./set-sample.ts";
 import { setQuery } from "./set-query.ts";
@@ -48,10 +49,10 @@ export async function planJob(
   const lanes = lanesOf(parts, draft, count);
   const sampled = count.total === 0 ? [] : await sampleOf(store, set, count, clock, signal);
   const heads = kind === "redrive" ? sampled.filter(mayBeRoute) : sampled;
-  const { predicted, sample } =
+  const { predicted, sample, lost } =
     kind === "redrive"
       ? await predicting(parts, { store, heads, bindingId }, signal)
-      : { predicted: undefined, sample: spread(heads, SHOWN).map(shownEntry) };
+      : { predicted: undefined, sample: spread(heads, SHOWN).map(shownEntry), lost: 0 };
   const ahead = await failedAhead({ store, query, clock, missing: "plan" }, signal);
   const { until } = count;
   const { configVersion } = config();
@@ -63,7 +64,7 @@ export async function planJob(
     estimatedBytes: Math.round(meanBytes(heads) * count.total),
     oldestFailedAt: count.oldestFailedAt,
     newestFailedAt: count.newestFailedAt,
-    estimatedMs: estimate(settings, count.total),
+    estimatedMs: estimatedMs(kind, settings, count.total),
     configVersion,
     lanes: lanes.map(({ routeId, total }) => {
       const standing = kind === "purge" ? undefined : parts.standing(routeId);
@@ -76,6 +77,9 @@ export async function planJob(
         ? []
         : [`${count.total} were counted in time: there may be more, which are taken, too`]),
       ...warningsOf(draft, heads, predicted, store),
+      ...(lost === 0
+        ? []
+        : [`${lost} of ${heads.length} looked at are listed, and not found by their ids: a redrive passes over them`]),
       ...[odd, ahead].filter((warning) => warning !== undefined),
     ],
   };
@@ -133,21 +137,11 @@ async function predicting(
   parts: JobParts,
   { store, heads, bindingId }: Pick<Parameters<typeof predict>[0], "store" | "heads" | "bindingId">,
   signal: AbortSignal,
-): Promise<{ readonly predicted: Prediction; readonly sample: readonly PlannedEntry[] }> {
+): Promise<Predictions> {
   const { clock } = parts;
   const until = clock.monotonic() + PREDICT_MS;
   await using explainer = await Explainer.of({ ...parts, config: parts.config() }, signal);
   return await predict({ store, explainer, heads, bindingId, until, clock }, signal);
-}
-
-/** How long it takes when nothing fails, to the second. */
-function estimate({ rate, ramp, rampPauseMs }: JobSettings, total: number): number {
-  let steps = 0;
-  for (let [rest, index] = [total, 0]; index < ramp.length && rest > (ramp[index] ?? 0); index++) {
-    rest -= ramp[index] ?? 0;
-    steps++;
-  }
-  return Math.round(total / rate + (steps * rampPauseMs) / 1_000) * 1_000;
 }
 
 function meanBytes(heads: readonly DeadLetterHead[]): number {

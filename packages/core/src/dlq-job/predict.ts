@@ -1,5 +1,5 @@
 import { type Clock, type DeadLetter, type DeadLetterHead, RESERVED } from "@bridge/ports";
-import { isSpoiled, orAborted, Slices } from "@bridge/ports/internal";
+import { isSpoiled, isStillListed, orAborted, Slices } from "@bridge/ports/internal";
 import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
 import type { Explainer } from "../route/explain.ts";
 import type { PlannedEntry, Predicted, Prediction } from "./job-plan.ts";
@@ -20,17 +20,24 @@ const AT_ONCE = 8;
 const SHOWN = 10;
 const MAX_SUBJECT = 200;
 
+export interface Predictions {
+  readonly predicted: Prediction;
+  readonly sample: readonly PlannedEntry[];
+  /** Neither gone nor given: a job passes over so many of them, and leaves them where they are. */
+  readonly lost: number;
+}
+
 /** What would become of the entries, each taken through its route without being sent. */
 export async function predict(
   { store, explainer, heads, bindingId, until, clock }: PredictOptions,
   signal: AbortSignal,
-): Promise<{ readonly predicted: Prediction; readonly sample: readonly PlannedEntry[] }> {
+): Promise<Predictions> {
   const counts: Record<Predicted, number> = { deliverable: 0, expired: 0, filtered: 0, no_route: 0, failed: 0 };
   const keys = new Set<string>();
   const shown = new Map<DeadLetterHead, Pick<PlannedEntry, "outcome" | "address">>();
   const samples = new Set(spread(heads, SHOWN));
   const slices = new Slices(clock);
-  let examined = 0;
+  let [examined, lost] = [0, 0];
   for (let start = 0; start < heads.length && clock.monotonic() < until; start += AT_ONCE) {
     const batch = heads.slice(start, start + AT_ONCE);
     const outcomes = await Promise.all(
@@ -38,11 +45,15 @@ export async function predict(
         const entry = await orAborted(entryOrSpoiled(store.get(head.id, signal)), signal);
         // Nobody delivers it, and it keeps nobody from the others.
         if (isSpoiled(entry)) return { head, key: undefined, address: undefined, outcome: "failed" as const };
-        return entry && { head, key: keyOf(entry), ...(await outcomeOf(explainer, entry, bindingId, signal)) };
+        if (entry === undefined) return { isLost: await isStillListed(store, head, signal) };
+        return { head, key: keyOf(entry), ...(await outcomeOf(explainer, entry, bindingId, signal)) };
       }),
     );
     for (const one of outcomes) {
-      if (one === undefined) continue;
+      if ("isLost" in one) {
+        if (one.isLost) lost++;
+        continue;
+      }
       examined++;
       counts[one.outcome]++;
       if (one.key !== undefined) keys.add(one.key);
@@ -51,7 +62,7 @@ export async function predict(
     if (slices.over) await slices.next();
   }
   const sample = [...samples].map((head) => ({ ...shownEntry(head), ...shown.get(head) }));
-  return { predicted: { examined, ...counts, orderingKeys: keys.size }, sample };
+  return { predicted: { examined, ...counts, orderingKeys: keys.size }, sample, lost };
 }
 
 /** Some of them, from the first to the last. */

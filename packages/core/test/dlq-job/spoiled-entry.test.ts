@@ -38,3 +38,25 @@ test.each(["direct_hold", "shared_outbox"] as const)(
     await bridge.supervisor.shutdown();
   },
 );
+
+test("spec 2.16: of entries that are listed and not found by their ids a plan warns, and a redrive passes over them", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 100, clock });
+  const gone = "e00005";
+  const get: typeof dlq.get = async (id, signal) => {
+    if (id === gone) await dlq.admin.delete([id], signal);
+    return id === SPOILED ? undefined : dlq.get(id, signal);
+  };
+  const bridge = await started({ clock, dlq: { ...dlq, get } });
+  await fill(dlq, 20);
+  const { job } = await bridge.supervisor.jobs().plan(orderOf(), bound());
+  expect(job.plan.predicted).toMatchObject({ examined: 18, deliverable: 18 });
+  expect(job.plan.warnings).toContainEqual(
+    "1 of 20 looked at are listed, and not found by their ids: a redrive passes over them",
+  );
+  const { id } = await begun(bridge);
+  const { counts } = await until(bridge, id, "completed");
+  expect(counts).toMatchObject({ succeeded: 18, failed: 0, skipped: 1 });
+  expect(await stored(dlq)).toEqual([SPOILED]);
+  await bridge.supervisor.shutdown();
+});
