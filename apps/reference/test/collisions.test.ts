@@ -77,16 +77,13 @@ function pair(transport: string, session: object, options: object) {
 }
 
 /** Of a document that lies in `bridge.json`. */
-async function problemsOf(document: object, servers?: UsualServers): Promise<readonly string[]> {
+async function problemsOf(given: object, servers?: UsualServers): Promise<readonly string[]> {
   folder.write("bridge.json", "{}");
   const file = (): Promise<string> => Promise.reject(new Error("it is not there"));
-  const sources = { env: () => undefined, file, place: filePlace(at("bridge.json")), servers };
-  const checked = await checkDocument(
-    document,
-    createRegistry(plugins()),
-    sources,
-    AbortSignal.timeout(PATIENCE.timeout),
-  );
+  const document = filePlace(at("bridge.json"));
+  const isOwnPlace = (place: string): boolean => place === document;
+  const sources = { env: () => undefined, file, isOwnPlace, servers };
+  const checked = await checkDocument(given, createRegistry(plugins()), sources, AbortSignal.timeout(PATIENCE.timeout));
   return checked.ok ? [] : checked.problems.map(formatProblem);
 }
 

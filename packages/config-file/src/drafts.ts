@@ -1,3 +1,5 @@
+import { isBesideFile } from "@bridge/ports/internal";
+
 /** How the name ends of what is written before it takes the place of something; a writer that is killed leaves it. */
 export const DRAFT = "-new";
 
@@ -5,6 +7,10 @@ export const DRAFT = "-new";
 export function draftOf(path: string): string {
   return `${path}${DRAFT}`;
 }
+
+const BESIDE_DOCUMENT = [historyOf, versionsOf, probationOf, leavingOf]
+  .map((beside) => beside("").replaceAll(".", String.raw`\.`))
+  .join("|");
 
 /** Where the history of the document at `target` is kept. */
 export function historyOf(target: string): string {
@@ -29,4 +35,9 @@ export function leavingOf(target: string): string {
 /** All that a writer may leave beside the document at `target`. */
 export function draftsBeside(target: string): readonly string[] {
   return [target, historyOf(target), probationOf(target), leavingOf(target)].map(draftOf);
+}
+
+/** Whether the bridge keeps the document at `document`, or something of it, at `place`: both as `filePlace` tells them. */
+export function isOfDocument(place: string, document: string): boolean {
+  return isBesideFile(place, document, BESIDE_DOCUMENT);
 }

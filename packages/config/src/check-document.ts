@@ -31,8 +31,8 @@ export async function checkDocument(
     problems: unresolved,
     unread,
   } = await resolveReferences(written, sources, signal, slices);
-  const { place, servers, whyUnusable } = sources;
-  const steps = validation(resolved, registry, { fromReference, referred, place, servers, whyUnusable });
+  const { isOwnPlace, servers, whyUnusable } = sources;
+  const steps = validation(resolved, registry, { fromReference, referred, isOwnPlace, servers, whyUnusable });
   const validated = await slices.run(steps, signal);
   if (unresolved.length === 0) return { ...validated, resolved, unread };
   // What validation says of a reference that failed is about the text of the reference.

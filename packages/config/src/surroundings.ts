@@ -40,8 +40,11 @@ export type UnusableFile = (file: FileNamed) => FileFault | undefined;
 
 /** What a document may not get in the way of, besides itself. */
 export interface Surroundings {
-  /** Where the document itself lies, as `filePlace` tells it: nothing else may. Absent: in no file. */
-  readonly place?: string | undefined;
+  /**
+   * Whether the document itself lies at a place, as `filePlace` tells it, or something that is kept beside it: nothing else may. Absent:
+   * it lies in no file.
+   */
+  readonly isOwnPlace?: ((place: string) => boolean) | undefined;
   /** Absent: the servers, if there are any, listen where nobody else does. */
   readonly servers?: UsualServers | undefined;
   /** Looks at the files that the document names. Absent: nobody does, and the start tells. */

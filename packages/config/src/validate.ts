@@ -72,7 +72,7 @@ export function* validation(input: unknown, registry: Registry, options: Validat
     [...piecesOf(document), ...optionBlocks(context)],
     namesOf(config),
   );
-  const colliding = yield* collisions(config, registry, options);
+  const colliding = yield* collisions(config, context, options);
   if (colliding.length > 0) return { ok: false, problems: colliding, warnings };
   return {
     ok: true,

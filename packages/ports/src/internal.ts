@@ -13,6 +13,7 @@ export { Base64Text } from "./base64-text.ts";
 export { jsonInSlices, jsonLinesInSlices } from "./json-in-slices.ts";
 export { textInSlices } from "./text-in-slices.ts";
 export { isThenable, unheard } from "./thenable.ts";
+export { isBesideFile } from "./file-place.ts";
 export { readSmallFile, readSmallFileSync } from "./small-file.ts";
 export { startThread } from "./start-thread.ts";
 export { threadProgram, type ThreadProgram } from "./thread-program.ts";

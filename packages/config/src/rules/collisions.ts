@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { filePlace, type Listening, type SessionRole } from "@bridge/ports";
+import { type Listening, type SessionRole } from "@bridge/ports";
 import { type Steps } from "@bridge/ports/internal";
 import type { BridgeConfig } from "../model.ts";
-import { formatPath, type Path, type Problem } from "../problem.ts";
+import { type Path, type Problem } from "../problem.ts";
 import type { Registry } from "../registry.ts";
 import type { Surroundings, UsualServers } from "../surroundings.ts";
+import { filePlaces } from "./file-places.ts";
 import { type HostAndPort, hostAndPort, meet, sameAddress } from "./listening.ts";
+import { partAt as at } from "./part-at.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 /**
  * Parts that are sound each by itself and cannot be beside each other: one name at a broker, one listening address, one
@@ -13,21 +16,28 @@ import { type HostAndPort, hostAndPort, meet, sameAddress } from "./listening.ts
  */
 export function* collisions(
   config: BridgeConfig,
-  registry: Registry,
-  { place, servers }: Surroundings,
+  context: RuleContext,
+  { isOwnPlace, servers }: Surroundings,
 ): Steps<readonly Problem[]> {
   const found: Problem[] = [];
-  for (const problems of [names(config, registry), made(config, registry), listeners(config, registry, servers)]) {
+  const { registry } = context;
+  const all = [
+    names(config, registry),
+    made(config, registry),
+    listeners(config, registry, servers),
+    filePlaces(config, context, isOwnPlace),
+  ];
+  for (const problems of all) {
     for (const problem of problems) {
       if (problem !== undefined) found.push(problem);
       yield;
     }
   }
-  return [...found, ...places(config, place)];
+  return found;
 }
 
 /** Tells `undefined` after what has no problem. */
-type Findings = Generator<Problem | undefined>;
+export type Findings = Generator<Problem | undefined>;
 
 function* names({ bridge, sessions, receivers, senders, bindings }: BridgeConfig, registry: Registry): Findings {
   const users: Readonly<Record<SessionRole, ReadonlySet<string | undefined>>> = {
@@ -120,34 +130,4 @@ function quarrel(a: Place, b: Place): string | undefined {
   return a.path === b.path
     ? `${at(a.at)} has this path of this address already: give each a path of its own`
     : undefined;
-}
-
-function* places({ stores, audit }: BridgeConfig, own: string | undefined): Generator<Problem> {
-  const first = new Map<string, string>();
-  if (own !== undefined) first.set(own, "this document");
-  const kept: (readonly [string | undefined, Path])[] = [
-    [stores.dlq?.place, ["stores", "dlq", "options"]],
-    [stores.outbox?.place, ["stores", "outbox", "options"]],
-    [audit.file && filePlace(audit.file.path), ["audit", "file", "path"]],
-  ];
-  for (const [place, path] of kept) {
-    if (place === undefined) continue;
-    const other = first.get(place) ?? beside(place, first);
-    first.set(place, other ?? at(path));
-    if (other !== undefined)
-      yield { path, message: `this is the place of ${other} already: give each a place of its own` };
-  }
-}
-
-/** Whose place it is beside which this lies, or which lies beside this: stores in a file keep others under longer names. */
-function beside(place: string, taken: ReadonlyMap<string, string>): string | undefined {
-  const [, own = place] = BESIDE.exec(place) ?? [];
-  for (const [each, other] of taken) if (each === own || BESIDE.exec(each)?.[1] === place) return other;
-  return undefined;
-}
-
-const BESIDE = /^(.+)-(?:wal|shm|lock|mark)$/;
-
-function at(path: Path): string {
-  return formatPath(path[0] === "receivers" || path[0] === "stores" ? path.slice(0, 2) : path);
 }

@@ -10,14 +10,24 @@ import type { RuleContext } from "./rule-context.ts";
 
 /** Tells of the files that a document names, in options of plugins, too, what keeps a start on this machine from using them. */
 export function* namedFiles(context: RuleContext, whyUnusable: UnusableFile): Steps<void> {
+  for (const file of filesNamed(context)) {
+    if (file !== undefined) {
+      const { value, path, ...about } = file;
+      const fault = whyUnusable({ path: value, place: path, ...about });
+      if (fault !== undefined) context.report[fault.kind](path, `${context.hidden.show(path, value)} ${fault.words}`);
+    }
+    yield;
+  }
+}
+
+/** The files that a document names, in options of plugins, too, as far as a schema takes them; `undefined` after what names none. */
+export function* filesNamed(context: RuleContext): Generator<(NamedFile & { readonly value: string }) | undefined> {
   const blocks = [{ schema: documentSchema, value: context.draft, path: [] }, ...optionBlocks(context)];
   for (const block of blocks) {
-    for (const { value, path, ...file } of filesIn(block.schema, block.value, block.path, undefined)) {
-      // The schema has refused it.
-      if (typeof value !== "string" || value === "" || !isPath(value)) continue;
-      const fault = whyUnusable({ path: value, place: path, ...file });
-      if (fault !== undefined) context.report[fault.kind](path, `${context.hidden.show(path, value)} ${fault.words}`);
-      yield;
+    for (const file of filesIn(block.schema, block.value, block.path, undefined)) {
+      const value = file?.value;
+      const isNamed = typeof value === "string" && value !== "" && isPath(value);
+      yield file && isNamed ? { ...file, value } : undefined;
     }
   }
 }
@@ -30,10 +40,11 @@ interface NamedFile {
 }
 
 /** `block`: what the value is a field of. */
-function* filesIn(schema: GenericSchema, value: unknown, path: Path, block: unknown): Generator<NamedFile> {
+function* filesIn(schema: GenericSchema, value: unknown, path: Path, block: unknown): Generator<NamedFile | undefined> {
   const { file: use, pem } = aboutFile(schema);
   if (use !== undefined) yield { use, value, path, pem: pem && { role: pem.role, certificate: beside(block, pem) } };
   else {
+    if (isBlock(value)) yield undefined;
     for (const part of partsOf(schema, value)) {
       const within = part.path.length === 0 ? block : value;
       yield* filesIn(part.schema, part.value, [...path, ...part.path], within);
