@@ -7,7 +7,8 @@ import type { DlqTables } from "./dlq-tables.ts";
 import { holdsBatch } from "./job-times.ts";
 import { JOB_TEXTS, LegibleTexts } from "./legible-texts.ts";
 
-const JOB = "id, revision, state, created_at AS createdAt, document";
+/** The columns of a stored job. */
+export const JOB = "id, revision, state, created_at AS createdAt, document";
 
 /** What is asked of the jobs of a file. */
 export class JobStatements {

@@ -1,15 +1,17 @@
 /** What a purge may have given a longer time than it says is over so much later. */
 const SLACK_MS = 24 * 3_600_000;
+/** Longer than a purge can give: whoever says so has changed the document. */
+const MOST_MS = 8 * 24 * 3_600_000;
 
 /**
  * A condition on jobs: at `now` what such a job has thrown away is in time. Their documents are sealed; the end that stands beside an
  * entry of the trash is not.
  */
 export function holdsBatch(now: string): string {
-  return `(state = 'undoing' OR ${told("undoUntil")} > ${now})`;
+  return `(state = 'undoing' OR ${told("undoUntil")} > ${now} AND ${told("undoUntil")} <= ${now} + ${MOST_MS})`;
 }
 
-/** Another one: nothing that such a job has thrown away can be in time at `now`. */
+/** Another one: if its seal holds, nothing that such a job has thrown away can be in time at `now`. */
 export function isLongOver(now: string): string {
   const last = `max(${told("undoUntil")}, ${told("endedAt")} + coalesce(${told("undoWithinMs")}, 0))`;
   return `state <> 'undoing' AND ${last} < ${now} - ${SLACK_MS}`;

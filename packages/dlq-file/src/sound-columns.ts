@@ -1,5 +1,5 @@
 /** Beyond it JavaScript has no whole numbers, and SQLite refuses to read any. */
-const MOST = Number.MAX_SAFE_INTEGER;
+export const MOST = Number.MAX_SAFE_INTEGER;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Numbers of rows that are gone are given again: an id made of one may be that of another by now. */

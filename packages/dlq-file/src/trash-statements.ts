@@ -1,11 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { StoredJob } from "@bridge/ports";
+import { unsealJob } from "@bridge/ports/internal";
 import type { MarksRow } from "./dead-letter-row.ts";
 import { demandReadable } from "./demand-readable.ts";
 import { COLUMNS } from "./dlq-file-kind.ts";
 import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
+import { JOB } from "./file-jobs.ts";
 import { holdsBatch, isLongOver } from "./job-times.ts";
-import { SOUND } from "./sound-columns.ts";
+import { MOST, SOUND } from "./sound-columns.ts";
 
 /** So many of those whose number is greater than one; `last` is the number to go on after, and `null` when there were none. */
 export interface TrashStretch {
@@ -53,9 +56,13 @@ export class TrashStatements {
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
       WHERE until <= ?1 AND batch NOT IN (${jobs} state = 'undoing')
         AND (failed_at <= ?2 OR batch NOT IN (${jobs} ${holdsBatch("?1")})) LIMIT ?3`);
+    // What no store can have written has no seal that holds.
+    const isReadable = ["revision", "created_at"]
+      .map((column) => `${column} BETWEEN -${MOST} AND ${MOST}`)
+      .join(" AND ");
     this.#longOver = db.prepare(`
-      SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
-      WHERE batch IN (${jobs} ${isLongOver("?1")}) LIMIT ?2`);
+      SELECT ${JOB} FROM dead_letter_job WHERE ${isReadable} AND ${isLongOver("?1")}
+        AND EXISTS (SELECT 1 FROM dead_letter_trash WHERE batch = dead_letter_job.id)`);
     this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
     // Batches are few, and an id is found in each by what keeps it there once: an index by ids alone would cost each entry that is moved.
     this.#deleteById = db.prepare(`
@@ -123,7 +130,14 @@ export class TrashStatements {
   over(now: number, expired: number, limit: number): readonly number[] {
     this.demandTimes();
     const over = numbersIn(this.#over.all(now, expired, limit));
-    return over.length > 0 ? over : numbersIn(this.#longOver.all(now, limit));
+    return over.length > 0 ? over : this.#ofLongOver(now, limit);
+  }
+
+  /** Of one batch at a time. */
+  #ofLongOver(now: number, limit: number): readonly number[] {
+    for (const job of this.#longOver.iterate(now) as Iterable<StoredJob>)
+      if (unsealJob(job) !== undefined) return numbersIn(this.#batch.all(job.id, Number.MIN_SAFE_INTEGER, limit));
+    return [];
   }
 
   /**

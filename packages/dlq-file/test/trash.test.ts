@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { type Clock, systemClock } from "@bridge/ports";
+import { sealJob } from "@bridge/ports/internal";
 import { expect, test, vi } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
 import { openDlq, scratchFolder } from "./support/scratch-dlq.ts";
@@ -76,13 +77,19 @@ test("operators 3.5.7: what somebody makes of the end of an entry in the trash i
   using db = new DatabaseSync(scratch.path);
   const times = { reason: '"undoUntil":1', undoUntil: 1_500_000, undoWithinMs: 500_000, endedAt: 1_000_500 };
   const job = { id: "job-1", revision: 1, state: "completed", createdAt: 1_000_000 };
-  await store.jobs?.put({ ...job, document: JSON.stringify(times) }, undefined, signal);
+  await store.jobs?.put({ ...job, document: sealJob(job, JSON.stringify(times)) }, undefined, signal);
+  const changed = { undoUntil: 1, endedAt: 1 };
+  await store.jobs?.put({ ...job, id: "changed", document: sealJob(job, JSON.stringify(changed)) }, undefined, signal);
+  await store.jobs?.put({ ...job, id: "for ever", document: '{"undoUntil":9000000000000000' }, undefined, signal);
   await store.jobs?.put({ ...job, id: "damaged", document: '{"undoUntil":"x"' }, undefined, signal);
-  const ids = ["early", "never", "expired", "other", "damaged"];
+  const ids = ["early", "never", "expired", "other", "damaged", "changed", "for ever"];
   for (const id of ids) await store.put(deadLetter(id, { failedAt: 1_000_000 }), signal);
   await store.admin.trash?.move(ids.slice(0, 3), "job-1", 1_500_000, signal);
   await store.admin.trash?.move(["other"], "no job", 1_000_500, signal);
   await store.admin.trash?.move(["damaged"], "damaged", 1_000_500, signal);
+  await store.admin.trash?.move(["for ever"], "for ever", 1_000_500, signal);
+  // A purge that somebody has made older is damaged, and has the time that stands beside its entries.
+  await store.admin.trash?.move(["changed"], "changed", 1_500_400 + DAY, signal);
   for (const [id, until] of Object.entries({ early: 5, never: 9e15, expired: 5 }))
     db.exec(`UPDATE dead_letter_trash SET until = ${until} WHERE id = '${id}'`);
   db.exec(`UPDATE dead_letter_trash SET failed_at = ${-10 * DAY} WHERE id = 'expired'`);
@@ -94,9 +101,9 @@ test("operators 3.5.7: what somebody makes of the end of an entry in the trash i
       expect(rows.map(({ id }) => id)).toEqual(expected);
     }, PATIENCE);
   };
-  await left(1_001_000, ["early", "never"]);
+  await left(1_001_000, ["changed", "early", "never"]);
   expect(await store.admin.trash?.count(9, signal, "job-1")).toBe(2);
-  await left(1_500_000, ["never"]);
+  await left(1_500_000, ["changed", "never"]);
   set(1_500_500 + DAY);
   tick();
   await store.put(deadLetter("with the sweep"), signal);

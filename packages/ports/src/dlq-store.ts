@@ -211,7 +211,8 @@ export interface TakenBack {
  * What is over its time is not there any more, whether it has been erased yet or not. Until a job of {@link DlqStore.jobs} that has the name of
  * the batch as its id and is `undoing` is that no more, the batch is in time, and not erased: what was promised to come back does, however
  * late that is. A store whose entries somebody else may change holds their ends against that job: until its `undoUntil` the batch is in
- * time, too, and a day after that and after the last end that the job can have given, nothing of it is left.
+ * time, too, and a day after that and after the last end that the job can have given, nothing of it is left, if the seal of the job
+ * holds.
  */
 export interface DlqTrash {
   /**

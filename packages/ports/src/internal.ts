@@ -26,6 +26,7 @@ export { fingerprintOf } from "./fingerprint.ts";
 export { type FacetCell, type FacetLine, FacetTally, oneAt } from "./dlq/facet-tally.ts";
 export { histogramOf, histogramStep } from "./dlq/facet-histogram.ts";
 export { isStillListed } from "./dlq/is-still-listed.ts";
+export { sealJob, unsealJob } from "./dlq/job-seal.ts";
 export { matchesQuery } from "./dlq/matches-query.ts";
 export { marksIn, packMarks } from "./dlq/packed-marks.ts";
 export { demandPage } from "./dlq/demand-page.ts";

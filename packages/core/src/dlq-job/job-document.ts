@@ -1,7 +1,7 @@
 import type { StoredJob } from "@bridge/ports";
+import { sealJob, unsealJob } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { Job } from "./job.ts";
-import { sealed, unsealed } from "./job-seal.ts";
 
 /**
  * Of the document: what a job of it has and what that means. A release that changes one of them, or cannot do without a new field, counts it up;
@@ -18,7 +18,7 @@ export function storedJob(job: Job, revision: number): StoredJob {
   const beside = { id, revision, state, createdAt: Math.floor(job.createdAt) };
   // Within what a store takes: what is only shown goes first.
   for (const make of [whole, withoutSample, withoutIds, withoutErrors]) {
-    const document = sealed(beside, JSON.stringify({ v: VERSION, ...make(job) }));
+    const document = sealJob(beside, JSON.stringify({ v: VERSION, ...make(job) }));
     if (Buffer.byteLength(document) <= MAX_BYTES) return { ...beside, document };
   }
   throw new OperationError(
@@ -47,7 +47,7 @@ function withoutErrors(job: Job): Job {
 type Unreadable = "damaged" | "newer";
 
 export function readJob(stored: StoredJob): Job | Unreadable {
-  const json = unsealed(stored);
+  const json = unsealJob(stored);
   if (json === undefined) return "damaged";
   const { v, ...job } = JSON.parse(json) as Job & { readonly v: number };
   return v > VERSION ? "newer" : job;

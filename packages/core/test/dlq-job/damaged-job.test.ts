@@ -1,9 +1,9 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { type DlqJobs, type LogFields, type Logger, silentLogger, type StoredJob } from "@bridge/ports";
+import { sealJob } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { type Job, JOB_STATES } from "../../src/dlq-job/job.ts";
 import { storedJob } from "../../src/dlq-job/job-document.ts";
-import { sealed } from "../../src/dlq-job/job-seal.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
@@ -28,7 +28,7 @@ async function spoil(jobs: DlqJobs, id: string, change: Change = () => ({ docume
 }
 
 /** The document of a newer release. */
-const newer: Change = (next) => ({ document: sealed(next, '{"v":2}') });
+const newer: Change = (next) => ({ document: sealJob(next, '{"v":2}') });
 
 test("a damaged job is told as failed, with what becomes of it; it is kept for 7 days, whatever state stands beside it, and a newer release's stays", async () => {
   const { clock, dlq, bridge } = await withJobs();

@@ -1,8 +1,8 @@
+import { sealJob } from "@bridge/ports/internal";
 import { type Json, placesIn, put, valueAt } from "@bridge/tooling/spoiled";
 import { expect, test } from "vitest";
 import type { Job } from "../../src/dlq-job/job.ts";
 import { readJob, storedJob } from "../../src/dlq-job/job-document.ts";
-import { sealed } from "../../src/dlq-job/job-seal.ts";
 import { aJob } from "./a-job.ts";
 
 const at = { failedAt: 1_000, id: "e1" };
@@ -70,7 +70,7 @@ const STORED = storedJob(WHOLE, 3);
 test("a job with all that it can have comes back as it was", () => expect(readJob(STORED)).toEqual(WHOLE));
 
 test("what a release adds without another version comes back, too; a job of another version is a newer release's", () => {
-  const of = (more: object) => readJob({ ...STORED, document: sealed(STORED, JSON.stringify({ ...WHOLE, ...more })) });
+  const of = (more: object) => readJob({ ...STORED, document: sealJob(STORED, JSON.stringify({ ...WHOLE, ...more })) });
   expect(of({ v: 1, later: [1] })).toEqual({ ...WHOLE, later: [1] });
   expect(of({ v: 2 })).toBe("newer");
 });

@@ -1,8 +1,8 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type Processor } from "@bridge/ports";
+import { sealJob } from "@bridge/ports/internal";
 import { memoryHub } from "@bridge/transport-memory";
 import { doneOf, isOver, type Job, type JobCall, JOB_STATES, type JobState } from "../../src/dlq-job/job.ts";
-import { sealed } from "../../src/dlq-job/job-seal.ts";
 import { JobRefusal } from "../../src/dlq-job/job-refusal.ts";
 import { comingState, MAY_FOLLOW } from "../../src/dlq-job/job-state.ts";
 import type { JobOrder, Jobs } from "../../src/dlq-job/jobs.ts";
@@ -127,7 +127,7 @@ export class JobWorld {
     const stored = id === undefined ? undefined : await this.dlq.jobs.get(id, bound());
     if (stored === undefined) return;
     const next = { ...stored, revision: stored.revision + 1 };
-    await this.dlq.jobs.put({ ...next, document: sealed(next, '{"v":99}') }, stored.revision, bound());
+    await this.dlq.jobs.put({ ...next, document: sealJob(next, '{"v":99}') }, stored.revision, bound());
     this.#last.set(stored.id, "failed");
     // What such a purge has thrown away cannot be taken back.
     this.#isErased = true;

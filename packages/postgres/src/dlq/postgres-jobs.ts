@@ -11,7 +11,8 @@ const MOST = Number.MAX_SAFE_INTEGER;
 /** Somebody may have put there what is no revision, or has none after it: it is read as 0, so that the job can be written again. The engine finds that it was not sealed with these. */
 const REVISION = `CASE WHEN revision BETWEEN 1 AND ${MOST - 1} THEN revision ELSE 0 END`;
 const CREATED_AT = `greatest(-${MOST}, least(${MOST}, created_at))`;
-const ROW = `id, ${REVISION} AS revision, state, ${CREATED_AT} AS "createdAt", document`;
+/** A stored job. */
+export const ROW = `id, ${REVISION} AS revision, state, ${CREATED_AT} AS "createdAt", document`;
 
 /** Jobs in a table: of writers who race for a revision one is told that it has written, also when answers are lost. */
 export class PostgresJobs implements DlqJobs {

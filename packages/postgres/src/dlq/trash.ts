@@ -1,5 +1,5 @@
-import type { Clock, DeadLetterMarks, DlqTrash, TakenBack } from "@bridge/ports";
-import { marksIn } from "@bridge/ports/internal";
+import type { Clock, DeadLetterMarks, DlqTrash, StoredJob, TakenBack } from "@bridge/ports";
+import { marksIn, unsealJob } from "@bridge/ports/internal";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
@@ -7,6 +7,7 @@ import { chunksOf, ofIds, picked } from "./deleting.ts";
 import { COLUMNS, ENTRIES, JOBS, TRASH } from "./dlq-tables.ts";
 import { bound } from "./filtered.ts";
 import type { Marking, MarksRow } from "./marking.ts";
+import { ROW as STORED_JOB } from "./postgres-jobs.ts";
 
 /** Entries of one statement. */
 const CHUNK = 1_000;
@@ -15,8 +16,15 @@ const RESTORING = "restoring from the trash";
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 /** What a purge may have given a longer time than it says is over so much later; clocks differ by less. */
 const SLACK_MS = 24 * 3_600_000;
-/** Conditions on jobs: what such a job has thrown away is in time, or cannot be. Their documents are sealed; the end beside an entry is not. */
-const HOLDS = `(state = 'undoing' OR ${numberIn("undoUntil")} > ${NOW})`;
+/** Longer than a purge can give: whoever says so has changed the document. */
+const MOST_MS = 8 * 24 * 3_600_000;
+/** Jobs of one look. */
+const MOST_JOBS = 1_000;
+/**
+ * Conditions on jobs: what such a job has thrown away is in time, or, if its seal holds, cannot be. Their documents are sealed; the end beside
+ * an entry is not.
+ */
+const HOLDS = `(state = 'undoing' OR ${numberIn("undoUntil")} > ${NOW} AND ${numberIn("undoUntil")} <= ${NOW} + ${MOST_MS})`;
 const IS_LONG_OVER = `state <> 'undoing' AND ${numberIn("undoUntil")} < ${NOW} - ${SLACK_MS}
   AND ${numberIn("endedAt")} + coalesce(${numberIn("undoWithinMs")}, 0) < ${NOW} - ${SLACK_MS}`;
 /** Before the id of an entry in the note of a call: what has become of it. */
@@ -166,14 +174,24 @@ export class Trash implements DlqTrash {
   async erase(signal: AbortSignal): Promise<void> {
     const jobs = this.#client.table(JOBS);
     await this.#erase(`until <= ${NOW} AND batch NOT IN (SELECT id FROM ${jobs} WHERE ${HOLDS})`, signal);
-    await this.#erase(`batch IN (SELECT id FROM ${jobs} WHERE ${IS_LONG_OVER})`, signal);
+    const over = await this.#longOver(signal);
+    if (over.length > 0) await this.#erase("batch = ANY($1)", signal, [over]);
   }
 
-  async #erase(which: string, signal: AbortSignal): Promise<void> {
+  /** The batches of jobs that are so, and have something in the trash. */
+  async #longOver(signal: AbortSignal): Promise<readonly string[]> {
+    const [trash, jobs] = [TRASH, JOBS].map((name) => this.#client.table(name));
+    const text = `SELECT ${STORED_JOB} FROM ${jobs} AS jobs
+      WHERE ${IS_LONG_OVER} AND EXISTS (SELECT 1 FROM ${trash} WHERE batch = jobs.id) LIMIT ${MOST_JOBS}`;
+    const { rows } = await this.#client.query<StoredJob>({ what: "emptying the trash", text }, signal);
+    return rows.filter((job) => unsealJob(job) !== undefined).map(({ id }) => id);
+  }
+
+  async #erase(which: string, signal: AbortSignal, values: readonly unknown[] = []): Promise<void> {
     const trash = this.#client.table(TRASH);
     const text = `DELETE FROM ${trash} WHERE (batch, id) IN (
       SELECT batch, id FROM ${trash} WHERE ${which} LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`;
-    for (;;) if ((await this.#client.query({ what: "emptying the trash", text }, signal)).count < CHUNK) return;
+    for (;;) if ((await this.#client.query({ what: "emptying the trash", text, values }, signal)).count < CHUNK) return;
   }
 
   /** Of a row of a batch: it is, as long as its job holds it. */

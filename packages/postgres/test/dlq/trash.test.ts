@@ -1,5 +1,6 @@
 import { deadLetter } from "@bridge/conformance";
 import { type Clock, systemClock } from "@bridge/ports";
+import { sealJob } from "@bridge/ports/internal";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -51,25 +52,33 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
     const now = Date.now();
     const job = (id: string, since: number) => {
       const times = { undoUntil: now + HOUR - since, undoWithinMs: HOUR, endedAt: now - since };
-      const document = JSON.stringify({ reason: '"undoUntil":1', ...times });
-      return one.jobs.put({ id, revision: 1, state: "completed", createdAt: 1, document }, undefined, signal);
+      const beside = { id, revision: 1, state: "completed", createdAt: 1 };
+      const document = sealJob(beside, JSON.stringify({ reason: '"undoUntil":1', ...times }));
+      return one.jobs.put({ ...beside, document }, undefined, signal);
     };
     await job("in time", 0);
     await job("long over", 25 * HOUR + 60_000);
     await job("over", DAY);
     await Promise.all(IDS.map((id) => one.put(deadLetter(id), signal)));
+    await job("changed", 0);
+    await schema.rows(`UPDATE ${table("dead_letter_jobs")} SET document = regexp_replace(document, '[0-9]{13}', '1', 'g')
+      WHERE id = 'changed'`);
+    await job("for ever", -1e15);
+    await one.admin.trash.move(["id-8"], "changed", later(), signal);
+    await one.admin.trash.move(["id-9"], "for ever", later(), signal);
+    await schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = 5 WHERE id = 'id-9'`);
     const batches = ["in time", "long over", "over", "no job"];
     for (const [n, batch] of batches.entries())
       await one.admin.trash.move([`id-${n}`, `id-${n + 4}`], batch, later(), signal);
     await schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = 5 WHERE id < 'id-4'`);
-    await schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = 9e15 WHERE id >= 'id-4'`);
+    await schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = 9e15 WHERE id BETWEEN 'id-4' AND 'id-7'`);
     expect(await one.admin.trash.count(9, signal, "in time")).toBe(2);
     await using _ = await openDlq(schema.connection);
     const left = async () =>
       (await schema.rows(`SELECT id FROM ${table("dead_letter_trash")} ORDER BY id`)).map(
         (row) => (row as { id: string }).id,
       );
-    await vi.waitFor(async () => expect(await left()).toEqual(["id-0", "id-4", "id-6", "id-7"]), PATIENCE);
+    await vi.waitFor(async () => expect(await left()).toEqual(["id-0", "id-4", "id-6", "id-7", "id-8"]), PATIENCE);
     expect(await one.admin.trash.restore("in time", 9, signal)).toEqual({ restored: 2, present: 0 });
   });
 
