@@ -123,11 +123,11 @@ function digestOf(head: DeadLetterHead, envelope: string, payload: Uint8Array): 
 export class SpoiledDeadLetter extends BridgeError {
   readonly spoiled = true;
 
-  constructor(id: string) {
-    super(
-      "INTERNAL",
-      `dead letter ${id} is not as it was written: it is kept, and never delivered; delete it when it was looked at`,
-    );
+  constructor(
+    id: string,
+    why = "is not as it was written: it is kept, and never delivered; delete it when it was looked at",
+  ) {
+    super("INTERNAL", `dead letter ${id} ${why}`);
   }
 }
 

@@ -6,6 +6,7 @@ import type { JobRun } from "./job-run.ts";
 import type { Lane } from "./lane.ts";
 import type { PendingEntries } from "./pending-entries.ts";
 import { replayContextOf } from "./replay-context.ts";
+import { askedFor } from "./asked-for.ts";
 import { failSpoiled, fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** While the job is being stored, it is looked so often whether it is. */
@@ -39,11 +40,12 @@ export class EntryCarrier {
       turn = await entering;
       const entry = await fetching;
       if ("kind" in entry) return entry;
-      if (isSpoiled(entry)) return await failSpoiled(context, head.id, entry);
+      const asked = isSpoiled(entry) ? entry : askedFor(entry, this.#run.job);
+      if (isSpoiled(asked)) return await failSpoiled(context, head.id, asked);
       if (turn !== undefined) await turn.ready;
       await this.#untilStored();
       if (lane.rests || !this.#run.goesOn || !this.#run.hold.isSure) return back("one before it is tried again");
-      return await replayEntry(context, entry);
+      return await replayEntry(context, asked);
     } catch (thrown) {
       logger.error("an entry of a job could not be handled: it is tried again", {
         job_id: this.#run.job.id,
