@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -177,6 +177,25 @@ describe("a process that ends while a change leaves a store", () => {
     await stage.health(({ config_watch: watch }) => watch.version === 1);
     expect(stage.bridge.stderr).toContain("bridge.yaml.leaving");
     expect(stage.bridge.stderr).toContain("remove this file");
+    const conditions = () => stage.admin("GET", "/conditions");
+    const saysSo = ({ body }: { readonly body: unknown }): boolean => JSON.stringify(body).includes("remove this file");
+    await eventually(conditions, saysSo);
+    rmSync(leaving(stage));
+    await eventually(conditions, (told) => !saysSo(told));
+  });
+
+  test("spec 4.9.5: a start without the document runs the former one, and says nothing of an empty start", async () => {
+    await using target = await Target.open("refuses");
+    const parts = await partsFor(target);
+    await using stage = await Stage.run(document(parts));
+    await waits(stage, parts.port);
+    stage.folder.write("bridge.yaml", document({ ...parts, outbox: "there", version: 2 }));
+    await resumes(stage);
+    await killed(stage);
+    rmSync(join(stage.folder.path, "bridge.yaml"));
+    await stage.restart();
+    expect(stage.bridge.stderr).toContain("the former configuration runs first");
+    expect(stage.bridge.stderr).not.toContain("starting empty");
   });
 });
 

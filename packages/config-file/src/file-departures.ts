@@ -26,13 +26,17 @@ export class FileDepartures implements ConfigDepartures {
     const path = leavingOf(await this.#file.place());
     try {
       const bytes = await bytesAt(path, signal);
-      return bytes && (await this.#file.former(bytes, "what it holds", signal)).stored;
+      if (bytes === undefined) return undefined;
+      const { stored } = await this.#file.former(bytes, "what it holds", signal);
+      // Nobody leaves the stores of a document that has none: what it held is gone.
+      if (Object.keys(stored.document).length === 0) throw new Error("it is empty");
+      return stored;
     } catch (error) {
       signal.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);
-      throw new Error(`${path}: ${why}: look whether messages wait in stores that were left, and remove this file`, {
-        cause: error,
-      });
+      const remedy =
+        "put the former document there again and restart, or look whether messages wait in stores that were left, and remove this file";
+      throw new Error(`${path}: ${why}: ${remedy}`, { cause: error });
     }
   }
 

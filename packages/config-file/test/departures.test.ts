@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdtempDisposableSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempDisposableSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -53,6 +62,21 @@ describe("what a change leaves", () => {
     await store.departures.forget(NEVER);
     expect(existsSync(note)).toBe(false);
   });
+
+  test.each(["", " \n", "# nothing\n", "{}", "\0\0\0", "stores: {outbox: [", "a folder"])(
+    "is not known while nothing of it can be read, which is said with the remedy, and stays: %j",
+    async (text) => {
+      await using here = await stage();
+      if (text === "a folder") mkdirSync(here.note);
+      else writeFileSync(here.note, text);
+      for (let n = 0; n < 2; n++)
+        await expect(here.store.departures.find(NEVER)).rejects.toThrow(
+          /\.leaving: .*former document.*remove this file/,
+        );
+      rmSync(here.note, { recursive: true });
+      expect(await here.store.departures.find(NEVER)).toBeUndefined();
+    },
+  );
 
   test("is not written again where nothing can be written, and is not forgotten there", async () => {
     await using here = await stage();

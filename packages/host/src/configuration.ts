@@ -49,10 +49,7 @@ export async function configuration(
   if (judged.ok) return judged.config;
   if (!judged.missing) return undefined;
   const { source: file } = source.store;
-  if (startEmpty) {
-    logger.warn("no configuration: starting empty; it is taken when it appears", { source: file });
-    return overrule(emptyConfig()).config;
-  }
+  if (startEmpty) return overrule(emptyConfig()).config;
   logger.error("no configuration file: name one with -config, or allow an empty start", { file });
   return undefined;
 }

@@ -31,7 +31,7 @@ export async function formerConfiguration(
   { source, registry, stored, settled }: Start,
   { clock, logger }: Seams,
   signal: AbortSignal,
-): Promise<UnfinishedDeparture | undefined> {
+): Promise<UnfinishedDeparture | { readonly unread: string } | undefined> {
   using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the former configuration could not be read in 30 s"));
   const either = AbortSignal.any([signal, bound.signal]);
   const check = async (former: StoredConfig): Promise<BridgeConfig> => {
@@ -44,10 +44,11 @@ export async function formerConfiguration(
     return left !== undefined && settled ? { former: left.former, why: "it was on probation" } : left;
   } catch (error) {
     signal.throwIfAborted();
+    const unread = messageOf(error);
     logger.error("whether the process before was leaving stores that are not empty is not known: what is stored runs", {
-      error: messageOf(error),
+      error: unread,
     });
-    return undefined;
+    return { unread };
   }
 }
 

@@ -8,6 +8,7 @@ import { configChanges } from "./config-changes.ts";
 import type { ConfigFollower } from "./config-follower.ts";
 import { configWatchOf } from "./config-watch.ts";
 import type { Servers } from "./open-servers.ts";
+import type { UnreadDeparture } from "./unread-departure.ts";
 
 /** The parts of a process of which something is counted. */
 export interface CountedParts {
@@ -15,6 +16,7 @@ export interface CountedParts {
   readonly auditor: Auditor;
   readonly follower: ConfigFollower;
   readonly transactions: ConfigTransactions;
+  readonly unreadDeparture: UnreadDeparture;
   readonly figures: ProcessFigures;
   /** Absent: they are not open yet. */
   readonly servers: Servers | undefined;
@@ -46,6 +48,16 @@ export function outsideFacts(parts: CountedParts, clock: Clock): OutsideFacts {
     loopP99Ms: figures.loopP99Ms,
     configError: configWatchOf(follower, transactions).lastError,
     probationEndsAt: transactions.confirmable()?.confirmBy,
-    probationLeft: transactions.withdrawn() ?? transactions.leftElsewhere()?.told ?? transactions.leftBehind(),
+    probationLeft: leftIn(parts),
   };
+}
+
+/** What people have to see to, and what somebody may wait for meanwhile: the one hides nothing of the other. */
+function leftIn({ transactions, unreadDeparture }: CountedParts): string | undefined {
+  const told = [
+    transactions.withdrawn() ?? transactions.leftElsewhere()?.told,
+    transactions.leftBehind(),
+    unreadDeparture.told,
+  ].filter((one) => one !== undefined);
+  return told.length === 0 ? undefined : told.join("; besides: ");
 }

@@ -12,6 +12,7 @@ import { messageOf } from "./message-of.ts";
 import { notStarted } from "./not-started.ts";
 import { serveConfigured, type Serving } from "./serve-configured.ts";
 import type { ServeOptions } from "./serve-options.ts";
+import { UnreadDeparture } from "./unread-departure.ts";
 import { watchProcess } from "./watch-process.ts";
 
 const STORE_CLOSE_MS = 1_000;
@@ -48,19 +49,22 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
         onConfig(next);
         parts.onHttp?.(next.http);
       };
+      const first = { source, registry, stored, settled: settled !== undefined };
+      const found = await orAborted(formerConfiguration(first, seams, ending), ending);
+      const isUnread = found !== undefined && "unread" in found;
+      using unreadDeparture = new UnreadDeparture(isUnread ? found.unread : undefined, store.departures, seams);
+      let left = isUnread ? undefined : found;
       const serve = async (config: BridgeConfig, former?: Pick<Serving, "next" | "left">): Promise<Ending> => {
         onConfig(config);
         const keysInForce = parts.keys(config.http);
-        const given = { source, config, settled, leftBehind, onConfig: onNext, keysInForce, watch, veils, seams };
-        return serveConfigured({ ...serving, ...parts, ...given, ...former });
+        const given = { source, config, settled, leftBehind, unreadDeparture, onConfig: onNext, keysInForce, watch };
+        return serveConfigured({ ...serving, ...parts, ...given, ...former, veils, seams });
       };
-      const first = { source, registry, stored, settled: settled !== undefined };
-      let left = await orAborted(formerConfiguration(first, seams, ending), ending);
       if (left !== undefined && "config" in left) {
         const { former, config } = left;
         logger.warn("the process before ended while stores were being left: the former configuration runs first", {
           config_version: config.configVersion,
-          stored_version: stored.configVersion,
+          ...(stored.stored !== undefined && { stored_version: stored.configVersion }),
         });
         try {
           return await serve(config, { next: stored });
@@ -69,6 +73,8 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
           left = { former, why: veils.over(messageOf(error)) };
         }
       }
+      if (stored.stored === undefined)
+        logger.warn("no configuration: starting empty; it is taken when it appears", { source: store.source });
       return await serve(stored, { left: left && (await leaveFormer(left, stored, store, settling)) });
     } finally {
       await closeStore(parts.origin.store, seams);

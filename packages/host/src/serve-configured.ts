@@ -28,6 +28,7 @@ import { shutDown } from "./shut-down.ts";
 import { startChecks } from "./start-checks.ts";
 import { openTelemetry, type TelemetryExport } from "./telemetry-export.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
+import type { UnreadDeparture } from "./unread-departure.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import type { ProcessWatch } from "./watch-process.ts";
 
@@ -38,6 +39,8 @@ export interface Serving extends ServeOptions, ProcessParts {
   readonly settled: SettledProbation | undefined;
   /** What processes before have left in stores of former versions. */
   readonly leftBehind: readonly LeftBehind[];
+  /** Whether what the process before was leaving can be read. */
+  readonly unreadDeparture: UnreadDeparture;
   /** What is stored, when `config` is what the process before was leaving: to be brought into force as a changed document. */
   readonly next?: BridgeConfig | undefined;
   /** What the process before was leaving, and is not run. */
@@ -56,7 +59,7 @@ export interface Serving extends ServeOptions, ProcessParts {
  */
 export async function serveConfigured(serving: Serving): Promise<Ending> {
   const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
-  const { veils, next, left } = serving;
+  const { veils, next, left, unreadDeparture } = serving;
   const { logger } = seams;
   const instanceId = instanceIdOf(config, seams.random);
   const who = { instanceId, version: serving.version };
@@ -107,7 +110,16 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
   if (transactions.probation() === undefined) await tellUnconfirmed(store, config.configVersion, seams, ending);
   using figures = new ProcessFigures(seams.clock);
   let servers: Servers | undefined;
-  const counted = (): CountedParts => ({ supervisor, auditor, follower, transactions, figures, servers, keyRefresh });
+  const counted = (): CountedParts => ({
+    supervisor,
+    auditor,
+    follower,
+    transactions,
+    unreadDeparture,
+    figures,
+    servers,
+    keyRefresh,
+  });
   using recorder = createRecorder({
     supervisor,
     clock: seams.clock,
