@@ -134,8 +134,13 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
             true,
           ]);
           expect(start.transactions.withdrawn()).toMatch(/version 42 was taken back: .*put the document in order/);
-          expect(start.history).toMatchObject([{ version: 42, pending: true }]);
+          const { why } = start.settled !== undefined && "reversal" in start.settled ? start.settled.reversal : {};
+          expect(start.history).toMatchObject([{ version: 42, reverted: { why } }]);
+          expect(start.history?.[0]).not.toHaveProperty("pending");
           expect(start.told === undefined).toBe(!moves);
+          const logged = start.stage().join("\n");
+          expect(logged).toContain("a configuration is taken back");
+          expect(logged.includes('"left_stores":"dlq"')).toBe(moves);
         }
         rmSync(here.path);
         await using start = await nextStart();
@@ -144,6 +149,25 @@ describe.each(Object.entries(CHANGES))("%s", (name, change) => {
       },
     );
   });
+
+  it.each(Object.entries(UNUSABLE))(
+    "spec 4.9.8: its process is killed, the document %s, and another hand replaces that while the former one runs: the history keeps why it was taken back",
+    async (_, text) => {
+      await left(change, "is killed");
+      writeFileSync(here.path, text);
+      await using start = await nextStart();
+      writeFileSync(here.path, FORMER.replace("41", "40"));
+      await start.looked();
+      await expect
+        .poll(() => start.store.history.list(NEVER), PATIENCE)
+        .toMatchObject([
+          {
+            version: 42,
+            reverted: { why: "process_ended", detail: expect.stringContaining("another hand") as string },
+          },
+        ]);
+    },
+  );
 
   it.each(["stays", "is replaced"])(
     "spec 4.9.8: its version was confirmed, and an old note of it comes back: it %s, and nothing says that it was taken back",

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
@@ -149,12 +150,19 @@ it("operators 7: who confirms or reverts while the document is away is told what
 it("operators 7: the history has the version that is on probation also while the document is away or broken", async () => {
   await using stage = trying(here.folder);
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });
-  for (const spoil of [() => writeFileSync(stage.path, "broken: ["), () => rmSync(stage.path)]) {
+  for (const [spoil, before] of [
+    [() => writeFileSync(stage.path, "broken: ["), { pending: true }],
+    [() => rmSync(stage.path), { reverted: { why: "not_confirmed" } }],
+  ] as const) {
     spoil();
-    expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, pending: true }]);
-    stage.clock.advance(10_000);
-    await stage.transactions.underWay?.catch(() => {});
-    expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, pending: true }]);
+    expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, ...before }]);
+    const told = async () => {
+      stage.clock.advance(10_000);
+      return (await stage.transactions.history(NEVER))?.[0];
+    };
+    const reverted = { why: "not_confirmed", at: expect.any(Number) as number };
+    await expect.poll(told, PATIENCE).toMatchObject({ version, reverted });
+    expect(await told()).not.toHaveProperty("pending");
   }
 });
 

@@ -24,6 +24,8 @@ export async function restarted(here: DocumentFolder, runs?: (stored: StoredConf
     logged: logged.join("\n"),
     runs: stored?.version,
     told: transactions.leftBehind(),
+    /** Warnings and errors since it is settled what runs. */
+    stage: () => stage.logged,
     /** Another hand brings a document into force. */
     follow: async (version: number, document: StoredConfig["document"]): Promise<void> =>
       transactions.followed(await configOf({ version, document })),

@@ -51,7 +51,8 @@ export function trying(folder: string, started?: Started, clock = new ManualCloc
   const refusals: Error[] = [];
   const reverted: Reverted[] = [];
   const logged: string[] = [];
-  const log = (message: string): void => void logged.push(message);
+  const log = (message: string, fields?: object): void =>
+    void logged.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
   const logger: Logger = { ...silentLogger, error: log, warn: log };
   const applier: ConfigApplier = {
     async apply(config) {

@@ -4,18 +4,22 @@ import type { KnownCommit } from "./contract.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 import { TransactionError } from "./transaction-error.ts";
 
+/** What was taken back here, and is still what is stored. */
+export interface TakenBackHere extends Required<Pick<ConfigHistoryEntry, "version" | "reverted">> {}
+
 /** What goes on in this process. */
 interface Running {
   readonly isCommitting: () => boolean;
   /** The version that is on probation, also while it is taken back and its document cannot be read. */
   readonly tried: () => number | undefined;
+  readonly takenBack: () => TakenBackHere | undefined;
 }
 
 /** What was committed, as far as it is known by now; `undefined` when the store keeps no history. */
 export async function knownCommits(
   store: ConfigStore,
   documents: StoredDocuments,
-  { isCommitting, tried }: Running,
+  { isCommitting, tried, takenBack }: Running,
   signal: AbortSignal,
 ): Promise<readonly KnownCommit[] | undefined> {
   const { history, versions, staging } = store;
@@ -28,7 +32,7 @@ export async function knownCommits(
     throw new TransactionError("unavailable", `the history cannot be read: ${reason}`, { cause: error });
   });
   const version = (await documents.find(signal))?.version;
-  const known = { version, staging, committing: isCommitting(), tried: tried() };
+  const known = { version, staging, committing: isCommitting(), tried: tried(), takenBack: takenBack() };
   return entries
     .flatMap((entry) => asKnown(entry, known))
     .map((entry) => ({ ...entry, available: entry.version === version || kept.has(entry.version) }));
@@ -40,11 +44,14 @@ interface Known {
   readonly staging: ConfigStaging | undefined;
   readonly committing: boolean;
   readonly tried: number | undefined;
+  readonly takenBack: TakenBackHere | undefined;
 }
 
 /** An entry as far as its change is known to have come; nothing for one that was given up, or is being committed right now. */
-function asKnown(entry: ConfigHistoryEntry, { version, staging, committing, tried }: Known): ConfigHistoryEntry[] {
+function asKnown(entry: ConfigHistoryEntry, known: Known): ConfigHistoryEntry[] {
+  const { version, staging, committing, tried, takenBack } = known;
   if (entry.pending !== true) return [entry];
+  if (entry.version === takenBack?.version) return [{ ...confirmed(entry), reverted: takenBack.reverted }];
   const leftBehind = staging === undefined ? version : staging.seen?.version;
   if ((entry.version === leftBehind || entry.version === tried) && !committing) return [entry];
   // What is stored was confirmed: the process ended before it could write that down here.

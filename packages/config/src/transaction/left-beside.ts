@@ -23,7 +23,7 @@ export async function leftBeside(
   const left = await foundProbation(store, seams);
   if (left === undefined || "runs" in left) return undefined;
   if ("replacedBy" in left) {
-    const reverted = await endReplaced(left, "process_ended", store, seams);
+    const reverted = await endReplaced(left, { why: "process_ended" }, store, seams);
     return reverted && { reverted };
   }
   if (left.current === undefined) {

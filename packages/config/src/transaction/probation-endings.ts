@@ -174,7 +174,13 @@ export class ProbationEndings {
       const { probation, base } = open;
       const replaced = { probation, former: base, tried: tried.stored, replacedBy: stored ?? base };
       // Nothing leaves a store in which something waits while this process runs.
-      const reverted = await endReplaced(replaced, "operator", store, this.#parts, open.left?.leftStores);
+      const reverted = await endReplaced(
+        replaced,
+        open.withdrawn ?? { why: "operator" },
+        store,
+        this.#parts,
+        open.left?.leftStores ?? [],
+      );
       if (reverted === undefined) await history.confirm(entry);
       return;
     }

@@ -5,6 +5,7 @@ import { Beside } from "./beside.ts";
 import { bounded } from "./commit-parts.ts";
 import { EndedProbations } from "./ended-probations.ts";
 import type { TakenBack } from "./left-probation.ts";
+import type { TakenBackHere } from "./known-commits.ts";
 import type { LeftBeside } from "./left-beside.ts";
 import { revertElsewhere } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
@@ -66,6 +67,12 @@ export class Probations {
   /** Of what is taken back and not stored again yet: what runs, why, and what helps. */
   withdrawn(): string | undefined {
     return this.#open?.withdrawal?.told;
+  }
+
+  /** The change that is taken back and not stored again yet, as the history says it. */
+  get takenBack(): TakenBackHere | undefined {
+    const { probation, withdrawal } = this.#open ?? {};
+    return probation && withdrawal && { version: probation.version, reverted: withdrawal.reverted };
   }
 
   /** Whether something else runs here than what is stored as `revision`, because of what is on probation. */

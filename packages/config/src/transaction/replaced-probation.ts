@@ -1,4 +1,4 @@
-import type { ConfigStore, ReplacedProbation } from "@bridge/ports";
+import type { ConfigStore, ReplacedProbation, Reversal } from "@bridge/ports";
 import { CommitHistory } from "./commit-history.ts";
 import type { LeftBehind } from "./left-behind.ts";
 import { endNoted, keepLeft } from "./keep-left.ts";
@@ -11,22 +11,22 @@ import { entryOf } from "./probation-entry.ts";
  * Ends the probation of a document that another hand has replaced: what is stored counts, and what was tried out is kept, for its stores
  * may hold what came in meanwhile. `undefined` when that hand has only gone on with the version that was tried out.
  *
- * @param why `process_ended`: no process ran, and nobody has asked what the stores hold
- * @param before what a process has left in these stores that ended before. Default: nothing
+ * @param taken why it was taken back, if it was before that
+ * @param before what a process has left in these stores that ended before. Default: no process ran, and nobody has asked what they hold
  */
 export async function endReplaced(
   { probation, tried, replacedBy }: ReplacedProbation,
-  why: "process_ended" | "operator",
+  { why, detail = "another hand has replaced the document" }: Reversal,
   store: ConfigStore,
   { clock, logger, storesOf }: SettlingSeams,
-  before: LeftBehind["leftStores"] = [],
+  before?: LeftBehind["leftStores"],
 ): Promise<Reverted | undefined> {
   const { version, actor } = probation;
   const at = clock.now();
-  const reversal = { why, detail: "another hand has replaced the document" };
+  const reversal = { why, detail };
   const stores = await storesOf(tried.document);
   const moved = movedStores(await storesOf(replacedBy.document), stores);
-  const leftStores = why === "process_ended" ? moved : moved.filter((role) => before.includes(role));
+  const leftStores = moved.filter((role) => before?.includes(role) ?? true);
   const isGone = replacedBy.version !== version || moved.length > 0;
   logger.warn("another hand has replaced a configuration that was on probation: what is stored now counts", {
     config_version: version,

@@ -52,7 +52,7 @@ async function replacedOr<Configuration>(
 ): Promise<SettledStart<Configuration>> {
   if (settled === undefined || !("replacedBy" in settled)) return { settled, configuration };
   if (configuration !== undefined) {
-    const reverted = await endReplaced(settled, "process_ended", store, seams);
+    const reverted = await endReplaced(settled, { why: "process_ended" }, store, seams);
     return { settled: reverted && { reverted }, configuration };
   }
   const { probation, former, tried } = settled;

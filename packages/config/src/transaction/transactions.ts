@@ -245,6 +245,7 @@ class Transactions implements ConfigTransactions {
     const running = {
       isCommitting: () => this.#open.live?.state.kind === "committing",
       tried: () => this.#probations.open?.probation.version,
+      takenBack: () => this.#probations.takenBack,
     };
     return knownCommits(this.#options.store, this.#documents, running, signal);
   }

@@ -13,6 +13,7 @@ export class Withdrawal {
   readonly #onProbation: OnProbation;
   readonly #reversal: Reversal;
   readonly #parts: Parts;
+  readonly #at: number;
   #hindrance: Hindrance;
   #runs: boolean;
   /** Why it did not run at the last look. */
@@ -25,13 +26,15 @@ export class Withdrawal {
     this.#reversal = reversal;
     this.#hindrance = hindrance;
     this.#parts = parts;
-    const { probation } = onProbation;
+    this.#at = parts.clock.now();
+    const { probation, left } = onProbation;
     parts.logger.error(
       `a configuration is taken back: the former one runs again, and is stored again when the document can be ${canBe(hindrance)}`,
       {
         config_version: probation.version,
         former_version: probation.formerVersion,
         why: reversal.why,
+        ...(left !== undefined && left.leftStores.length > 0 && { left_stores: left.leftStores.join(", ") }),
         error: whyOf(hindrance),
         remedy: this.#remedy,
       },
@@ -41,6 +44,11 @@ export class Withdrawal {
   /** Whether the former version runs. */
   get runs(): boolean {
     return this.#runs;
+  }
+
+  /** What the history says once the former version is stored again, but for when that is. */
+  get reverted(): Reversal & { readonly at: number } {
+    return { at: this.#at, ...this.#reversal };
   }
 
   /** What is true of it now, why, and what helps. */
