@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { isBesideFile } from "@bridge/ports/internal";
 
 /** How the name ends of what is written before it takes the place of something; a writer that is killed leaves it. */
@@ -32,9 +34,12 @@ export function leavingOf(target: string): string {
   return `${target}.leaving`;
 }
 
-/** All that a writer may leave beside the document at `target`. */
+/** All that writers which were killed have left beside the document at `target`. */
 export function draftsBeside(target: string): readonly string[] {
-  return [target, historyOf(target), probationOf(target), leavingOf(target)].map(draftOf);
+  const folder = versionsOf(target);
+  const kept = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(DRAFT)) : [];
+  const beside = [target, historyOf(target), probationOf(target), leavingOf(target)].map(draftOf);
+  return [...beside.filter((draft) => existsSync(draft)), ...kept.map((name) => join(folder, name))];
 }
 
 /** Whether the bridge keeps the document at `document`, or something of it, at `place`: both as `filePlace` tells them. */

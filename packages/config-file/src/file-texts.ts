@@ -1,7 +1,8 @@
 import { extname } from "node:path";
-import { type ConfigText, ConfigTextError, type ConfigTexts, type StoredConfig } from "@bridge/ports";
+import { BridgeError, type ConfigText, ConfigTextError, type ConfigTexts, type StoredConfig } from "@bridge/ports";
 import { whyNoMap } from "./map-of-keys.ts";
 import { textOf } from "./text-of.ts";
+import { ThreadError } from "./text-thread.ts";
 import type { TextWork } from "./text-work.ts";
 
 /** How the document at `path` is written: that it is JSON is told by its name, for all JSON is YAML. */
@@ -24,7 +25,7 @@ export function fileTexts({ format, work, bytesOf }: TextsOptions): ConfigTexts 
     },
     async read(text, signal) {
       if (format === "json") demandJson(text);
-      const read = await work.read(Buffer.from(text), signal);
+      const read = await orUnavailable(work.read(Buffer.from(text), signal));
       if ("problems" in read) {
         const problems = read.problems.map(({ position: { line, column }, message }) => `${line}:${column} ${message}`);
         throw new ConfigTextError(problems.join("; "));
@@ -34,9 +35,19 @@ export function fileTexts({ format, work, bytesOf }: TextsOptions): ConfigTexts 
       return (read.value ?? {}) as Readonly<Record<string, unknown>>;
     },
     async edit(text, document, hidden, signal) {
-      return textOf((await work.edit(Buffer.from(text), document, signal, hidden)).bytes);
+      return textOf((await orUnavailable(work.edit(Buffer.from(text), document, signal, hidden))).bytes);
     },
   };
+}
+
+/** That nothing can be read or edited now says nothing of the text. */
+async function orUnavailable<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ThreadError)) throw error;
+    throw new BridgeError("UNAVAILABLE", error.message, { charged: false, cause: error });
+  }
 }
 
 /** Whoever reads the file by its name would not understand YAML. */

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Path, Registry } from "@bridge/config";
@@ -254,7 +253,7 @@ class FileConfigStore implements ConfigFile {
   async #removeDrafts(signal: AbortSignal): Promise<void> {
     try {
       const target = await this.#target();
-      if (target === undefined || !draftsBeside(target).some((draft) => existsSync(draft))) return;
+      if (target === undefined || draftsBeside(target).length === 0) return;
       // Those of a writer that is at work are gone by then.
       await this.#alone(
         signal,

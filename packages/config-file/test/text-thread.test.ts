@@ -151,6 +151,18 @@ describe("the thread", () => {
     await expect(store.load(NEVER)).rejects.toThrow(/bridge\.yaml mine/);
   });
 
+  it("that fails makes a text unavailable that somebody sends or wants to see, whatever the text is", async () => {
+    const path = join(folder, "bridge.yaml");
+    writeFileSync(path, "a: 1\n");
+    await using store = openConfigFile(path, { threadUrl: program('throw new Error("its folder is gone")') });
+    const unavailable: unknown = expect.objectContaining({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("its folder is gone") as string,
+    });
+    await expect(store.texts.read("a: 2", NEVER)).rejects.toEqual(unavailable);
+    await expect(store.texts.edit("a: 2", { a: 3 }, [], NEVER)).rejects.toEqual(unavailable);
+  });
+
   it("that is not done in a minute is ended, and the next task has a new one", async () => {
     const clock = new SuiteClock(0);
     await using thread = new TextThread(clock, program("for (;;);"));

@@ -1,4 +1,4 @@
-import type { Clock } from "@bridge/ports";
+import { BridgeError, type Clock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { TransactionError } from "./transaction-error.ts";
 
@@ -6,7 +6,7 @@ const TIMEOUT_MS = 30_000;
 
 /**
  * Bounds the reading of what is stored and of what it refers to.
- * @throws TransactionError unavailable when that takes longer than 30 s
+ * @throws TransactionError unavailable when that takes longer than 30 s, or cannot be done for now
  */
 export async function readWithin<Result>(
   clock: Clock,
@@ -16,5 +16,10 @@ export async function readWithin<Result>(
   const late = () => new TransactionError("unavailable", `not read in ${TIMEOUT_MS / 1_000} s`);
   using limit = deadline(clock, TIMEOUT_MS, late);
   const bound = AbortSignal.any([signal, limit.signal]);
-  return await orAborted(work(bound), bound);
+  try {
+    return await orAborted(work(bound), bound);
+  } catch (error) {
+    if (!BridgeError.is(error) || error.code !== "UNAVAILABLE") throw error;
+    throw new TransactionError("unavailable", error.message, { cause: error });
+  }
 }
