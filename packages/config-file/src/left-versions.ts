@@ -25,8 +25,8 @@ export class FileLeftVersions implements ConfigLeftVersions {
   async list(signal: AbortSignal): Promise<readonly LeftVersion[]> {
     const folder = versionsOf(await this.#file.place());
     const listed: LeftVersion[] = [];
-    for (const { version, stores, name } of (await namesIn(folder)).slice(0, KEPT)) {
-      const kept = await this.#keptAt(join(folder, name), signal);
+    for (const { version, stores, name, mark } of (await namesIn(folder)).slice(0, KEPT)) {
+      const kept = await this.#keptAt(join(folder, name), mark, signal);
       if (kept !== undefined) listed.push({ version, stores, where: join(basename(folder), name), kept });
     }
     return listed;
@@ -63,10 +63,11 @@ export class FileLeftVersions implements ConfigLeftVersions {
   }
 
   /** `undefined` when somebody has taken it away meanwhile. */
-  async #keptAt(path: string, signal: AbortSignal): Promise<LeftVersion["kept"] | undefined> {
+  async #keptAt(path: string, mark: string, signal: AbortSignal): Promise<LeftVersion["kept"] | undefined> {
     try {
       const bytes = await readBytes(path, MAX_FILE_BYTES, signal);
-      return { stored: (await this.#file.former(bytes, "what it holds", signal)).stored };
+      const { stored } = await this.#file.former(bytes, "what it holds", signal);
+      return { stored, ...(markOf(bytes) !== mark && { changed: true }) };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof MissingFileError) return undefined;

@@ -174,3 +174,15 @@ describe("a note of a probation", () => {
     expect(existsSync(here.note)).toBe(false);
   });
 });
+
+it.each(["config_version: 42\nbridge: {id: plant-7}\n", ""])(
+  "spec 4.9.8: a document that is cut off at the end of a line, and is a smaller configuration, is told as one that was changed: %j",
+  async (cut) => {
+    await takenBack();
+    writeFileSync(theMarked(), cut);
+    await using next = await restarted(here);
+    expect(next.told).toMatch(
+      /^version 42 .*; its document was changed after it was kept: see that it is whole first;/,
+    );
+  },
+);

@@ -216,8 +216,11 @@ export interface LeftVersion {
   readonly stores: readonly LeftStore[];
   /** For people. */
   readonly where: string;
-  /** As from {@link ConfigStore.load}, or why it cannot be read, without quoting it. */
-  readonly kept: { readonly stored: StoredConfig } | { readonly unreadable: string };
+  /**
+   * As from {@link ConfigStore.load}, and whether somebody has changed it since it was kept; or why it cannot be read, without quoting
+   * it.
+   */
+  readonly kept: { readonly stored: StoredConfig; readonly changed?: true } | { readonly unreadable: string };
 }
 
 /** Former documents that have left something in their stores: the newest 20 of them, beside the others, and over restarts. */

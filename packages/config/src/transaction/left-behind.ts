@@ -11,6 +11,8 @@ export interface LeftBehind {
   readonly stores?: NamedStores | undefined;
   /** Why it cannot run again as it is. Absent: nothing is known against it. */
   readonly unusable?: string | undefined;
+  /** Whether somebody has changed its document since it was kept. */
+  readonly changed?: true | undefined;
   /** Where its document is kept, for people. Absent: among the former versions. */
   readonly where?: string | undefined;
 }
@@ -31,15 +33,16 @@ export function stillLeft(
 /** What was left behind, the newest first, and how to get at it; `runs`: which version runs, as far as it is known. */
 export function leftBehindBy([newest, ...others]: readonly LeftBehind[], runs: number | undefined): string | undefined {
   if (newest === undefined) return undefined;
-  const { version, leftStores, unusable, where } = newest;
+  const { version, leftStores, unusable, changed, where } = newest;
   const stores = leftStores.map((role) => `stores.${role}`);
   const now = runs === undefined ? "what runs" : `what runs, version ${runs}`;
   const mend = unusable === undefined ? "" : `; it cannot run again as it is (${unusable}): mend that`;
+  const look = changed === undefined ? "" : "; its document was changed after it was kept: see that it is whole first";
   const kept = where === undefined ? "" : `, kept as ${where}`;
   const flags = stores.map((store) => `${store}.abandon_backlog: true`).join(" and ");
   const more = others.map((other) => `${other.version} (${other.leftStores.join(", ")})`).join(", ");
   return [
-    `version ${version} has ${stores.join(" and ")} at another place than ${now}, and ended with its process: what waits there nobody delivers or sees${mend}`,
+    `version ${version} has ${stores.join(" and ")} at another place than ${now}, and ended with its process: what waits there nobody delivers or sees${mend}${look}`,
     `commit version ${version} again (from_version: ${version}${kept}), let it be delivered, and go back then`,
     `or leave it there, with a change that brings ${flags}`,
     ...(more === "" ? [] : [`the same is true of version ${more}`]),

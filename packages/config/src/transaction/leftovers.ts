@@ -34,7 +34,7 @@ async function leftBy({ version, stores, where, kept }: LeftVersion, storesOf: S
   const left = { version, leftStores: LEFT_ROLES.filter((role) => stores.includes(role)), where };
   return "unreadable" in kept
     ? { ...left, unusable: kept.unreadable }
-    : { ...left, stores: await storesOf(kept.stored.document) };
+    : { ...left, stores: await storesOf(kept.stored.document), changed: kept.changed };
 }
 
 /**
