@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PATIENCE } from "@bridge/tooling/patience";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
 import { documentFolder } from "./support/document-folder.ts";
 import { restarted } from "./support/restarted.ts";
@@ -124,6 +124,35 @@ it("spec 4.9.8: where its document cannot be kept the note stays, so that each s
   const [left] = (await start.store.versions.left?.list(NEVER)) ?? [];
   expect(left?.kept).toHaveProperty("stored.version", 42);
   expect(tried).toContain("path: b");
+});
+
+it("spec 4.9.8: nothing else is tried out while what was left cannot be kept, whose note that would replace; each start tells it still", async () => {
+  await here.killed(MOVED);
+  renameSync(versions(), `${versions()}-away`);
+  writeFileSync(versions(), "in the way");
+  {
+    await using start = await restarted(here);
+    await expect(start.tryOut({ bridge: { log_level: "debug" } })).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringMatching(/^what version 42 has left .* or commit without confirm_within$/) as unknown,
+    });
+  }
+  await using start = await restarted(here);
+  expect(start.told).toMatch(TOLD);
+});
+
+it("spec 4.9.8: where what was left could not be kept, and may be left now, the next start tells nothing", async () => {
+  await here.killed(MOVED);
+  renameSync(versions(), `${versions()}-away`);
+  writeFileSync(versions(), "in the way");
+  {
+    await using start = await restarted(here);
+    expect(existsSync(here.note)).toBe(true);
+    await start.follow(43, MOVED);
+    await vi.waitFor(() => expect(existsSync(here.note)).toBe(false), PATIENCE);
+  }
+  await using start = await restarted(here);
+  expect(start.told).toBeUndefined();
 });
 
 it("spec 4.9.8: what could not be kept is kept before something else is tried out", async () => {

@@ -8,6 +8,7 @@ import { type LeftBehind, leftBehindBy, stillLeft } from "./left-behind.ts";
 import { LEFT_ROLES, type StoresOf } from "./named-stores.ts";
 import type { Reverted } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
+import { TransactionError } from "./transaction-error.ts";
 
 interface Parts {
   readonly store: Pick<ConfigStore, "versions" | "probations">;
@@ -73,12 +74,21 @@ export class Leftovers {
     this.#left = newestFirst([...this.#left.filter(isOther), left]);
   }
 
-  /** Before something else is tried out, whose note takes the place of what says what was. */
+  /**
+   * Before something else is tried out, whose note takes the place of what says what was.
+   * @throws TransactionError unavailable when nothing else would say it
+   */
   async keepUnkept(): Promise<void> {
     const unkept = this.#unkept;
-    if (unkept === undefined || !(await keepLeft(unkept.stored, unkept.leftStores, this.#parts))) return;
+    if (unkept === undefined) return;
+    const { version } = unkept.stored;
+    if (!(await keepLeft(unkept.stored, unkept.leftStores, this.#parts)))
+      throw new TransactionError(
+        "unavailable",
+        `what version ${version} has left in its stores is kept nowhere but in the note of its probation, which another one would replace: see that the folder of former versions can be written, as the log says, or commit without confirm_within`,
+      );
     this.#unkept = undefined;
-    await endNoted(unkept.stored.version, this.#parts);
+    await endNoted(version, this.#parts);
   }
 
   /** A process runs with what it has started with. */
@@ -112,6 +122,10 @@ export class Leftovers {
     });
     if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) return;
     void this.#turns.run(() => this.#note(config, abandoned));
+    const unkept = this.#unkept?.stored.version;
+    if (unkept === undefined || this.#left.some(({ version }) => version === unkept)) return;
+    this.#unkept = undefined;
+    void this.#turns.run(() => endNoted(unkept, this.#parts));
   }
 
   /** What is noted is looked at anew: some of it may have been kept after it was told here. */
