@@ -13,6 +13,7 @@ import type { StoredDocuments } from "./stored-documents.ts";
 /** What a transaction is to become, asked again when another change was quicker; `whole` when all of it was sent. */
 export type Change = (
   transaction: Transaction,
+  signal: AbortSignal,
 ) => Promise<{ readonly pending: Written; readonly whole?: StoredConfig["document"] }>;
 
 interface ChangeParts {
@@ -22,11 +23,20 @@ interface ChangeParts {
 }
 
 /**
- * Makes a change of what is pending by then, once all is known that is said of it.
+ * Makes a change of what is pending by then, once all is known that is said of it, within 30 s in all.
  * @throws OverlayError when it brings what no change may; TransactionError when the transaction has ended meanwhile, or is being
  * committed; whatever else keeps it from being judged. Nothing changes then.
  */
-export async function changePending(
+export function changePending(
+  transaction: Transaction,
+  change: Change,
+  parts: ChangeParts,
+  signal: AbortSignal,
+): Promise<Patched> {
+  return parts.documents.within(signal, (bound) => changed(transaction, change, parts, bound));
+}
+
+async function changed(
   transaction: Transaction,
   change: Change,
   parts: ChangeParts,
@@ -34,7 +44,7 @@ export async function changePending(
 ): Promise<Patched> {
   const { open, documents, maxDocumentBytes } = parts;
   const { id, base, pending: before, former } = transaction;
-  const { pending, whole = transaction.whole } = await change(transaction);
+  const { pending, whole = transaction.whole } = await change(transaction, signal);
   const { document } = pending;
   // Before all that looks at each part.
   const beyond = tooManyParts(base.document, document);
@@ -47,9 +57,10 @@ export async function changePending(
     throw new OverlayError([{ path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` }]);
   const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
   const preview = await documents.view(document);
+  signal.throwIfAborted();
   if (open.find(id).state.kind !== "open") throw beingCommitted();
   // Another change was quicker: this one is on top of it.
-  if (transaction.pending !== before) return changePending(transaction, change, parts, signal);
+  if (transaction.pending !== before) return changed(transaction, change, parts, signal);
   transaction.pending = pending;
   transaction.whole = whole;
   transaction.patchCount++;

@@ -126,16 +126,16 @@ class Transactions implements ConfigTransactions {
   }
 
   async patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched> {
-    return this.#change(id, signal, async ({ pending: { document, text } }) => {
+    return this.#change(id, signal, async ({ pending: { document, text } }, bound) => {
       return {
-        pending: { document: await this.#documents.slices().run(mergeOverlay(document, overlay), signal), text },
+        pending: { document: await this.#documents.slices().run(mergeOverlay(document, overlay), bound), text },
       };
     });
   }
 
   async replace(id: string, text: string, signal: AbortSignal): Promise<Patched> {
-    return this.#change(id, signal, async ({ base }) => {
-      const pending = await this.#documents.within(signal, (bound) => this.#texts.read(text, base, bound));
+    return this.#change(id, signal, async ({ base }, bound) => {
+      const pending = await this.#texts.read(text, base, bound);
       return { pending, whole: pending.document };
     });
   }
@@ -154,20 +154,18 @@ class Transactions implements ConfigTransactions {
 
   async diff(id: string, signal: AbortSignal): Promise<Difference> {
     const { base, pending } = this.#open.find(id);
-    const { changes, plan, warnings } = await this.validate(id, signal);
-    const text = await this.#documents.within(signal, (bound) => this.#texts.diff(base, pending, bound));
-    return {
-      version: base.version,
-      changes,
-      ...(text !== undefined && { text }),
-      ...(plan !== undefined && { plan }),
-      warnings,
-    };
+    return this.#documents.within(signal, async (bound) => {
+      const { changes, plan, warnings } = await this.validate(id, bound);
+      const text = await this.#texts.diff(base, pending, bound);
+      const more = { ...(text !== undefined && { text }), ...(plan !== undefined && { plan }) };
+      return { version: base.version, changes, ...more, warnings };
+    });
   }
 
   async validate(id: string, signal: AbortSignal): Promise<DryRun> {
     const { store, applier } = this.#options;
-    return dryRun(this.#open.find(id), { store, documents: this.#documents, applier }, signal);
+    const parts = { store, documents: this.#documents, applier };
+    return this.#documents.within(signal, (bound) => dryRun(this.#open.find(id), parts, bound));
   }
 
   async commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult> {

@@ -109,6 +109,29 @@ describe("what is read and never answers", () => {
   });
 });
 
+describe("what is read in 20 s, and twice", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each<[string, (transactions: ConfigTransactions, id: string) => Promise<unknown>]>([
+    ["a patch", (transactions, id) => transactions.patch(id, DEBUG, NEVER)],
+    ["a validation", (transactions, id) => transactions.validate(id, NEVER)],
+    ["a diff", (transactions, id) => transactions.diff(id, NEVER)],
+  ])("is unavailable after 30 s in all, and changes nothing: %s", async (_, ask) => {
+    const document = { ...goodDocument(), http: { admin_addr: "127.0.0.1:0", admin_api_key: "${file:/a/key}" } };
+    const file = () => new Promise<string>((resolve) => setTimeout(resolve, 20_000, "a-key-of-sixteen-characters"));
+    const { transactions, opened } = stage(document, true, { ...sources, file });
+    const id = await opened();
+    let told: unknown = "nothing yet";
+    const tell = (answer: unknown): void => void (told = answer);
+    void ask(transactions, id).then(tell, tell);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(told).toEqual(failure("unavailable", "not read in 30 s"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await transactions.inspect(id)).toMatchObject({ patchCount: 0 });
+  });
+});
+
 describe("patches at one time", () => {
   it("both count", async () => {
     const { transactions, opened } = stage();
