@@ -7,7 +7,7 @@ import {
   type StoresOf,
 } from "@bridge/config";
 import { unfinishedDeparture, type UnfinishedDeparture } from "@bridge/core";
-import type { ConfigStore, Seams, StoredConfig } from "@bridge/ports";
+import type { ConfigDepartures, ConfigStore, Seams, StoredConfig } from "@bridge/ports";
 import { patientDeadline } from "@bridge/ports/internal";
 import type { ConfigSource } from "./config-source.ts";
 import { messageOf } from "./message-of.ts";
@@ -58,6 +58,8 @@ export interface LeftFormer {
   readonly leftBehind: LeftBehind | undefined;
   /** What is stored runs: the former document is kept among others, and nobody will try it again. Never rejects. */
   readonly running: () => Promise<void>;
+  /** The store's: what says what was left is neither replaced nor forgotten as long as that is kept nowhere else. */
+  readonly departures: ConfigDepartures | undefined;
 }
 
 /** Tells that it is not run, and why. */
@@ -74,16 +76,36 @@ export async function leaveFormer(
       left_stores: leftBehind.leftStores.join(", "),
       error: why,
     });
+  let isKept = leftBehind === undefined;
+  const demandKept = async (): Promise<void> => {
+    isKept ||= leftBehind !== undefined && (await keepLeft(former, leftBehind.leftStores, { store, clock, logger }));
+    if (!isKept)
+      throw new Error(
+        `what version ${former.version} has left in its stores is said nowhere else: see that the folder of former versions can be written`,
+      );
+  };
   const running = async (): Promise<void> => {
     using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the store of the configuration did not answer"));
     try {
-      const isKept =
-        leftBehind === undefined || (await keepLeft(former, leftBehind.leftStores, { store, clock, logger }));
-      if (!isKept) throw new Error("what it has left would be told no more");
+      await demandKept();
       await store.departures?.forget(bound.signal);
     } catch (error) {
       logger.warn("the next start tries the former configuration again", { error: messageOf(error) });
     }
   };
-  return { leftBehind, running };
+  return { leftBehind, running, departures: store.departures && guarded(store.departures, demandKept) };
+}
+
+function guarded(departures: ConfigDepartures, demandKept: () => Promise<void>): ConfigDepartures {
+  return {
+    find: (signal) => departures.find(signal),
+    async remember(former, signal) {
+      await demandKept();
+      await departures.remember(former, signal);
+    },
+    async forget(signal) {
+      await demandKept();
+      await departures.forget(signal);
+    },
+  };
 }

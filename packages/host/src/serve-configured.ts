@@ -77,7 +77,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     veils,
     tracer: telemetry?.tracer,
     hooks: serving.hooks,
-    departures: source.store.departures,
+    departures: left === undefined ? source.store.departures : left.departures,
     onConfig,
     onJob: (event) => recordJob(auditor, event),
   });
