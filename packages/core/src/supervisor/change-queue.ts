@@ -1,8 +1,14 @@
 import type { BridgeConfig } from "@bridge/config";
+import type { Clock } from "@bridge/ports";
 import type { Serial } from "@bridge/ports/internal";
+import { OperationError } from "../operation-error.ts";
 import { GaveWay } from "./stops-waiting.ts";
 
+/** Before one that was accepted, and would leave messages behind, is tried again: it may leave none by then. */
+const TRY_AGAIN_MS = 5_000;
+
 export interface ChangeQueueOptions {
+  readonly clock: Clock;
   /** Shared with all other requests. */
   readonly requests: Serial;
   /** Whether a configuration is being brought into force right now. */
@@ -10,8 +16,11 @@ export interface ChangeQueueOptions {
   readonly change: (config: BridgeConfig, signal: AbortSignal) => Promise<Answer>;
   /** Bounds changes that nobody waits for any more. */
   readonly root: AbortSignal;
-  /** Told of a change that had been accepted and failed, and with `undefined` once a later one is taken, accepted before or not. */
-  readonly refused: (error: unknown) => void;
+  /**
+   * Told of a change that had been accepted and failed, and whether it had been tried before; and with `undefined` once a later one is
+   * taken, accepted before or not.
+   */
+  readonly refused: (error: unknown, again?: boolean) => void;
 }
 
 interface Change {
@@ -24,6 +33,8 @@ type Answer = "applied" | "accepted";
 export class ChangeQueue {
   readonly #options: ChangeQueueOptions;
   #newest: Change | undefined;
+  /** The last that somebody has brought. */
+  #given: BridgeConfig | undefined;
   /** The last one that was accepted without being tried, because a newer one waited behind it. */
   #passedOver: BridgeConfig | undefined;
 
@@ -33,15 +44,30 @@ export class ChangeQueue {
 
   async apply(config: BridgeConfig, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
+    this.#given = config;
     if (!this.#options.busy()) return this.#enqueue({ config }, signal);
     this.#accept(config);
     return "accepted";
   }
 
   /** Nobody waits for it: what becomes of it is told in the view. */
-  #accept(config: BridgeConfig): void {
+  #accept(config: BridgeConfig, again = false): void {
     const { root, refused } = this.#options;
-    this.#enqueue({ config }, root).catch((error: unknown) => refused(error));
+    this.#enqueue({ config }, root).catch((error: unknown) => {
+      refused(error, again);
+      if (error instanceof OperationError && error.kind === "stranding") this.#tryAgain(config);
+    });
+  }
+
+  /** Whoever has brought it was told that there is nothing more to do. */
+  #tryAgain(config: BridgeConfig): void {
+    const { clock, root } = this.#options;
+    clock.delay(TRY_AGAIN_MS, root).then(
+      () => {
+        if (this.#given === config) this.#accept(config, true);
+      },
+      () => {},
+    );
   }
 
   async #enqueue(change: Change, signal: AbortSignal): Promise<Answer> {

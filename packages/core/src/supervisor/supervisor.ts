@@ -105,11 +105,12 @@ export class RuntimeSupervisor implements Supervisor {
     this.#jobOwner = new JobOwner(jobParts);
     this.#jobs = new StoredJobs(jobParts, this.#jobOwner);
     this.#queue = new ChangeQueue({
+      clock: seams.clock,
       requests: this.#requests,
       busy: () => state.is("swapping"),
       change: (next, signal) => this.#changes.apply(next, signal),
       root,
-      refused: (error) => this.#noteRefused(error),
+      refused: (error, again = false) => this.#noteRefused(error, again),
     });
   }
 
@@ -292,9 +293,9 @@ export class RuntimeSupervisor implements Supervisor {
     return runtime;
   }
 
-  #noteRefused(error: unknown): void {
+  #noteRefused(error: unknown, again: boolean): void {
     this.#refusedChange = error === undefined ? undefined : asError(error).message;
-    if (error === undefined) return;
+    if (error === undefined || again) return;
     this.#standing.seams.logger.error("the newest configuration is not in force", { error: this.#refusedChange });
   }
 

@@ -1,18 +1,20 @@
 import type { BridgeConfig } from "@bridge/config";
 import { expect, test } from "vitest";
 import { ChangeQueue } from "../../src/supervisor/change-queue.ts";
+import { OperationError } from "../../src/operation-error.ts";
 import { GaveWay } from "../../src/supervisor/stops-waiting.ts";
 import { Serial } from "@bridge/ports/internal";
-import { turn } from "../support/fake-clock.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
 
 /** A queue of configurations by name, each of which ends when the test says how. */
-function queue() {
+function queue(clock = new FakeClock()) {
   const requests = new Serial();
   const tried: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<"applied">>();
   const refused: unknown[] = [];
   let busy = false;
   const changes = new ChangeQueue({
+    clock,
     requests,
     busy: () => busy,
     async change(config) {
@@ -158,4 +160,38 @@ test("a change that gives way to a newer one is accepted, and has its turn when 
   expect(await first).toBe("accepted");
   await end("b", new Error("b is bad"));
   expect(tried).toEqual(["a", "b", "a"]);
+});
+
+test("one that was accepted, and would leave messages behind, is tried again until it does not, or a newer one is brought", async () => {
+  const clock = new FakeClock();
+  const { tried, refused, apply, end } = queue(clock);
+  const stranding = new OperationError("stranding", "the change would leave messages behind");
+  void apply("a");
+  await turn();
+  expect(await apply("b")).toBe("accepted");
+  await end("a");
+  await end("b", stranding);
+  expect([tried, refused]).toEqual([
+    ["a", "b"],
+    [undefined, stranding],
+  ]);
+  await clock.advance(5_000);
+  await end("b", stranding);
+  await clock.advance(5_000);
+  expect(tried).toEqual(["a", "b", "b", "b"]);
+  await end("b");
+  expect(refused).toEqual([undefined, stranding, stranding, undefined]);
+  await clock.advance(60_000);
+  expect(tried).toHaveLength(4);
+
+  void apply("c");
+  await turn();
+  expect(await apply("d")).toBe("accepted");
+  await end("c");
+  await end("d", stranding);
+  void apply("e");
+  await turn();
+  await end("e");
+  await clock.advance(60_000);
+  expect(tried.slice(4)).toEqual(["c", "d", "e"]);
 });
