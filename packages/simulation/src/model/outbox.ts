@@ -137,6 +137,7 @@ export class Outbox {
           throw new BridgeError("UNAVAILABLE", `the outbox ${IN_USE}`, { charged: false });
         }
         this.#holder = { owner, opening };
+        this.#keptFrom.delete(owner);
         await this.#reopen();
       },
     });
@@ -147,7 +148,7 @@ export class Outbox {
     });
   }
 
-  /** Whether it was told that another process has the file. */
+  /** Whether it was told that another process has the file, and has not got it since. */
   isKeptFrom(owner: Owner): boolean {
     return this.#keptFrom.has(owner);
   }
