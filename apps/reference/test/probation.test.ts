@@ -142,11 +142,12 @@ describe("a change on probation, and the end of its process", () => {
     await using stage = await Stage.run(INSIDE);
     const former = stage.text;
     await tried(stage);
-    const noted = JSON.parse(readFileSync(note(stage), "utf8")) as object;
+    const [text = "", standing = ""] = readFileSync(note(stage), "utf8").split("\n");
+    const noted = { ...(JSON.parse(text) as object), ...(JSON.parse(standing) as object) };
     await killed(stage);
     const reversal = { why: "level", detail: "below full for 30 s" };
-    for (const text of [stage.text, former]) {
-      writeFileSync(join(stage.folder.path, FILE), text);
+    for (const document of [stage.text, former]) {
+      writeFileSync(join(stage.folder.path, FILE), document);
       writeFileSync(note(stage), JSON.stringify({ ...noted, reversal }));
       await stage.restart();
       expect(await newest(stage)).toMatchObject({ version: 1, reverted: reversal });
