@@ -8,34 +8,22 @@ export {
   storeAdapter,
 } from "./adapters.ts";
 export { type Abortable, unwatchAbort, watchAbort } from "./abort-watch.ts";
+export { type ConfigDepartures } from "./config/config-departures.ts";
+export { type ConfigHistory, type ConfigHistoryChange, type ConfigHistoryEntry } from "./config/config-history.ts";
+export { type ConfigLeftVersions, type LeftStore, type LeftVersion } from "./config/config-left-versions.ts";
 export {
-  type ConfigChange,
-  type ConfigDepartures,
-  type ConfigHistory,
-  type ConfigHistoryChange,
-  type ConfigHistoryEntry,
   type ConfigProbations,
-  type ConfigStaging,
-  type ConfigStore,
-  type ConfigText,
-  ConfigTextError,
-  type ConfigTexts,
-  type ConfigLeftVersions,
-  type ConfigVersions,
   type Hindrance,
   type LeftProbation,
-  type LeftStore,
-  type LeftVersion,
-  type Probation,
   type ProbationBeside,
-  type ProbationGuard,
-  ReadOnlyConfigError,
   type ReplacedProbation,
-  type Reversal,
-  type StagedConfig,
-  type StagingRequest,
-  type StoredConfig,
-} from "./config-store.ts";
+} from "./config/config-probations.ts";
+export { type ConfigStaging, type StagedConfig, type StagingRequest } from "./config/config-staging.ts";
+export { type ConfigChange, type ConfigStore, ReadOnlyConfigError } from "./config/config-store.ts";
+export { type ConfigText, ConfigTextError, type ConfigTexts } from "./config/config-texts.ts";
+export { type ConfigVersions } from "./config/config-versions.ts";
+export { type Probation, type ProbationGuard, type Reversal } from "./config/probation.ts";
+export { type StoredConfig } from "./config/stored-config.ts";
 export {
   type AddressedSender,
   addressedSender,

@@ -1,5 +1,5 @@
-import { ConfigTextError, type ConfigTexts } from "./config-store.ts";
-import { repeatedKey } from "./repeated-key.ts";
+import { ConfigTextError, type ConfigTexts } from "./config-texts.ts";
+import { repeatedKey } from "../repeated-key.ts";
 
 /** For stores that keep documents as JSON: the texts are printed, so that people can read them. */
 export const jsonConfigTexts: ConfigTexts = {

@@ -1,4 +1,4 @@
-import type { ConfigHistoryEntry } from "./config-store.ts";
+import type { ConfigHistoryEntry } from "./config-history.ts";
 
 /** Which of the entries that are `known`, the newest first, `entry` takes the place of; -1 for none. */
 export function replacedEntry(known: readonly (ConfigHistoryEntry | undefined)[], entry: ConfigHistoryEntry): number {
