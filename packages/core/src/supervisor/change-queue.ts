@@ -25,18 +25,29 @@ export interface ChangeQueueOptions {
 
 interface Change {
   readonly config: BridgeConfig;
+  /** Of all that were given, which one it is: the newest has the highest. */
+  readonly nth: number;
+  /** Whoever has brought it was told that there is nothing more to do. */
+  readonly isAccepted: boolean;
+  /** It would have left messages behind. */
+  readonly wasTried: boolean;
 }
 
 type Answer = "applied" | "accepted";
 
-/** Configurations on their way into force: one at a time, and of those that wait the newest. */
+/**
+ * Configurations on their way into force: one at a time, and of those that wait the newest. One that was accepted has its turn again when
+ * what came after it fails; what is taken ends all that came before it.
+ */
 export class ChangeQueue {
   readonly #options: ChangeQueueOptions;
+  #given = 0;
+  /** Of those that wait for their turn, or have it. */
   #newest: Change | undefined;
-  /** The last that somebody has brought. */
-  #given: BridgeConfig | undefined;
-  /** The last one that was accepted without being tried, because a newer one waited behind it. */
-  #passedOver: BridgeConfig | undefined;
+  /** The last one that was accepted, and that a newer one has kept from its turn. */
+  #passedOver: Change | undefined;
+  /** The newest one that was accepted and would have left messages behind; `timer` ends its wait. */
+  #again: { readonly change: Change; readonly timer: AbortController } | undefined;
 
   constructor(options: ChangeQueueOptions) {
     this.#options = options;
@@ -44,30 +55,16 @@ export class ChangeQueue {
 
   async apply(config: BridgeConfig, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
-    this.#given = config;
-    if (!this.#options.busy()) return this.#enqueue({ config }, signal);
-    this.#accept(config);
+    const change = { config, nth: ++this.#given, isAccepted: false, wasTried: false };
+    if (!this.#options.busy()) return this.#enqueue(change, signal);
+    this.#accept(change);
     return "accepted";
   }
 
   /** Nobody waits for it: what becomes of it is told in the view. */
-  #accept(config: BridgeConfig, again = false): void {
+  #accept(change: Change): void {
     const { root, refused } = this.#options;
-    this.#enqueue({ config }, root).catch((error: unknown) => {
-      refused(error, again);
-      if (error instanceof OperationError && error.kind === "stranding") this.#tryAgain(config);
-    });
-  }
-
-  /** Whoever has brought it was told that there is nothing more to do. */
-  #tryAgain(config: BridgeConfig): void {
-    const { clock, root } = this.#options;
-    clock.delay(TRY_AGAIN_MS, root).then(
-      () => {
-        if (this.#given === config) this.#accept(config, true);
-      },
-      () => {},
-    );
+    this.#enqueue({ ...change, isAccepted: true }, root).catch((error: unknown) => refused(error, change.wasTried));
   }
 
   async #enqueue(change: Change, signal: AbortSignal): Promise<Answer> {
@@ -89,34 +86,83 @@ export class ChangeQueue {
   /** `again`: its answer when it has given way to a stop, behind which it has its turn. */
   async #serve(change: Change, signal: AbortSignal): Promise<Answer | { readonly again: Promise<Answer> }> {
     if (change !== this.#newest) {
-      if (!signal.aborted) this.#passedOver = change.config;
+      if (!signal.aborted) this.#passedOver = change;
       return "accepted";
     }
-    const passedOver = this.#passedOver;
-    this.#passedOver = undefined;
     try {
       signal.throwIfAborted();
       const answer = await this.#options.change(change.config, signal);
-      this.#options.refused(undefined);
+      this.#taken(change);
       return answer;
     } catch (error) {
-      if (error instanceof GaveWay) return this.#giveWay(change, passedOver, signal);
-      // The newest one comes to nothing, so the one before it, which was accepted, has its turn after all.
-      if (passedOver !== undefined && this.#newest === change) this.#accept(passedOver);
-      else this.#passedOver = passedOver;
+      if (error instanceof GaveWay) return this.#giveWay(change, signal);
+      this.#failed(change, error);
       throw error;
     }
   }
 
-  /** In the same turn, so that a newer one still comes behind it. */
-  #giveWay(
-    change: Change,
-    passedOver: BridgeConfig | undefined,
-    signal: AbortSignal,
-  ): Answer | { readonly again: Promise<Answer> } {
+  #taken(change: Change): void {
+    this.#served(change);
+    this.#passedOver = undefined;
+    this.#endWait();
+    this.#options.refused(undefined);
+  }
+
+  #failed(change: Change, error: unknown): void {
     const isNewest = change === this.#newest;
-    this.#passedOver = isNewest ? passedOver : change.config;
-    if (!isNewest) return "accepted";
+    this.#served(change);
+    if (change.isAccepted && error instanceof OperationError && error.kind === "stranding") this.#wait(change);
+    // It comes to nothing, so the one before it, which was accepted, has its turn after all.
+    else if (isNewest) this.#passedOverHasItsTurn();
+  }
+
+  /** Unless a newer one waits to be tried again. */
+  #passedOverHasItsTurn(): void {
+    const change = this.#passedOver;
+    if (change === undefined || (this.#again?.change.nth ?? 0) > change.nth) return;
+    this.#passedOver = undefined;
+    this.#accept(change);
+  }
+
+  #wait(change: Change): void {
+    const before = this.#endWait();
+    if (before !== undefined && before.nth > (this.#passedOver?.nth ?? 0)) this.#passedOver = before;
+    const timer = new AbortController();
+    this.#again = { change: { ...change, wasTried: true }, timer };
+    const { clock, root } = this.#options;
+    clock.delay(TRY_AGAIN_MS, AbortSignal.any([root, timer.signal])).then(
+      () => this.#tryAgain(timer),
+      () => {},
+    );
+  }
+
+  #tryAgain(timer: AbortController): void {
+    if (this.#again?.timer !== timer) return;
+    const { change } = this.#again;
+    this.#again = undefined;
+    // A newer one is on its way, and may be taken.
+    if (this.#newest === undefined) this.#accept(change);
+    else this.#wait(change);
+  }
+
+  /** What waited to be tried again. */
+  #endWait(): Change | undefined {
+    const { change, timer } = this.#again ?? {};
+    this.#again = undefined;
+    timer?.abort();
+    return change;
+  }
+
+  #served(change: Change): void {
+    if (this.#newest === change) this.#newest = undefined;
+  }
+
+  /** In the same turn, so that a newer one still comes behind it. */
+  #giveWay(change: Change, signal: AbortSignal): Answer | { readonly again: Promise<Answer> } {
+    if (change !== this.#newest) {
+      this.#passedOver = change;
+      return "accepted";
+    }
     const again = this.#enqueue(change, signal);
     again.catch(() => {});
     return { again };

@@ -7,7 +7,7 @@ import { Serial } from "@bridge/ports/internal";
 import { FakeClock, turn } from "../support/fake-clock.ts";
 
 /** A queue of configurations by name, each of which ends when the test says how. */
-function queue(clock = new FakeClock()) {
+function queue(clock = new FakeClock(), root = new AbortController().signal) {
   const requests = new Serial();
   const tried: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<"applied">>();
@@ -25,7 +25,7 @@ function queue(clock = new FakeClock()) {
       busy = true;
       return end.promise.finally(() => (busy = false));
     },
-    root: new AbortController().signal,
+    root,
     refused: (error) => void refused.push(error),
   });
   const never = new AbortController().signal;
@@ -33,7 +33,8 @@ function queue(clock = new FakeClock()) {
     requests,
     tried,
     refused,
-    apply: (id: string, signal = never) => changes.apply({ bridge: { id } } as BridgeConfig, signal),
+    apply: (config: string | BridgeConfig, signal = never) =>
+      changes.apply(typeof config === "string" ? ({ bridge: { id: config } } as BridgeConfig) : config, signal),
     end: async (id: string, error?: Error): Promise<void> => {
       if (error === undefined) ends.get(id)?.resolve("applied");
       else ends.get(id)?.reject(error);
@@ -194,4 +195,89 @@ test("one that was accepted, and would leave messages behind, is tried again unt
   await end("e");
   await clock.advance(60_000);
   expect(tried.slice(4)).toEqual(["c", "d", "e"]);
+});
+
+const STRANDING = new OperationError("stranding", "the change would leave messages behind");
+
+test("one that is accepted again while it waits to be tried again waits once", async () => {
+  const clock = new FakeClock();
+  const { tried, apply, end } = queue(clock);
+  const same = { bridge: { id: "b" } } as BridgeConfig;
+  void apply("a");
+  await turn();
+  await apply(same);
+  await end("a");
+  await end("b", STRANDING);
+  const newer = apply("c");
+  await turn();
+  await apply(same);
+  await Promise.all([expect(newer).rejects.toThrow("c is bad"), end("c", new Error("c is bad"))]);
+  await end("b", STRANDING);
+  expect(clock.pending).toBe(1);
+  await clock.advance(5_000);
+  await end("b");
+  await clock.advance(60_000);
+  expect(tried).toEqual(["a", "b", "c", "b", "b"]);
+});
+
+test("one that waits to be tried again goes on with that when a newer one fails", async () => {
+  const clock = new FakeClock();
+  const { tried, apply, end } = queue(clock);
+  void apply("a");
+  await turn();
+  await apply("b");
+  await end("a");
+  await end("b", STRANDING);
+  const newer = apply("c");
+  await turn();
+  await Promise.all([expect(newer).rejects.toThrow("c is bad"), end("c", new Error("c is bad"))]);
+  await clock.advance(5_000);
+  await end("b");
+  expect(tried).toEqual(["a", "b", "c", "b"]);
+});
+
+test("one that was passed over, and would leave messages behind when it has its turn, is tried again", async () => {
+  const clock = new FakeClock();
+  const { tried, apply, end } = queue(clock);
+  void apply("a");
+  await turn();
+  await apply("b");
+  await apply("c");
+  await end("a");
+  await end("c", new Error("c is bad"));
+  await end("b", STRANDING);
+  await clock.advance(5_000);
+  expect(tried).toEqual(["a", "c", "b", "b"]);
+  await end("b");
+});
+
+test("while a newer one waits to be tried again, the one before it does not come into force, until that fails", async () => {
+  const clock = new FakeClock();
+  const { tried, apply, end } = queue(clock);
+  void apply("a");
+  await turn();
+  await apply("b");
+  await apply("c");
+  await end("a");
+  await end("c", STRANDING);
+  await clock.advance(4_000);
+  expect(tried).toEqual(["a", "c"]);
+  await clock.advance(1_000);
+  await end("c", new Error("c is bad"));
+  expect(tried).toEqual(["a", "c", "c", "b"]);
+  await end("b");
+});
+
+test("nothing is tried again after the abort", async () => {
+  const clock = new FakeClock();
+  const root = new AbortController();
+  const { tried, apply, end } = queue(clock, root.signal);
+  void apply("a");
+  await turn();
+  await apply("b");
+  await end("a");
+  await end("b", STRANDING);
+  root.abort(new Error("the process ends"));
+  await clock.advance(60_000);
+  expect([tried, clock.pending]).toEqual([["a", "b"], 0]);
 });
