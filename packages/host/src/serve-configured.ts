@@ -103,6 +103,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     instanceId,
     settled: serving.settled ?? (staged && { reverted: staged }),
     leftBehind: [left?.leftBehind ?? [], serving.leftBehind].flat(),
+    startsWith: config,
     onReverted: (reverted) => recordReverted(auditor, reverted),
     onNotInForce: () => follower.reload(),
   });
@@ -154,8 +155,9 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     const first = await Promise.race([start(supervisor, logger), watch.asked]);
     if (first === "started") {
       confirm(config.configVersion);
-      transactions.started(config);
+      // Before it is said where that is kept.
       await left?.running();
+      transactions.started(config);
       follower.start();
       if (next !== undefined) follower.reload();
       watch.onReload(() => follower.reload());

@@ -30,7 +30,10 @@ export function stillLeft(
   return LEFT_ROLES.filter((role) => leftStores.includes(role) && !abandoned.includes(role) && !runs(role));
 }
 
-/** What was left behind, the newest first, and how to get at it; `runs`: which version runs, as far as it is known. */
+/** Of so many versions it is told what each has left. */
+const TOLD = 20;
+
+/** All that was left behind, the newest first, and how to get at it; `runs`: which version runs, as far as it is known. */
 export function leftBehindBy([newest, ...others]: readonly LeftBehind[], runs: number | undefined): string | undefined {
   if (newest === undefined) return undefined;
   const { version, leftStores, unusable, changed, where } = newest;
@@ -40,11 +43,23 @@ export function leftBehindBy([newest, ...others]: readonly LeftBehind[], runs: n
   const look = changed === undefined ? "" : "; its document was changed after it was kept: see that it is whole first";
   const kept = where === undefined ? "" : `, kept as ${where}`;
   const flags = stores.map((store) => `${store}.abandon_backlog: true`).join(" and ");
-  const more = others.map((other) => `${other.version} (${other.leftStores.join(", ")})`).join(", ");
+  const told = others.slice(0, TOLD - 1);
+  const older = others.length - told.length;
+  const more = told.map((other) => `version ${alsoLeft(other)}`).concat(older === 0 ? [] : `${older} older ones`);
   return [
     `version ${version} has ${stores.join(" and ")} at another place than ${now}, and ended with its process: what waits there nobody delivers or sees${mend}${look}`,
     `commit version ${version} again (from_version: ${version}${kept}), let it be delivered, and go back then`,
     `or leave it there, with a change that brings ${flags}`,
-    ...(more === "" ? [] : [`the same is true of version ${more}`]),
+    ...(more.length === 0 ? [] : [`the same is true of ${more.join(", ")}`]),
   ].join("; ");
+}
+
+function alsoLeft({ version, leftStores, unusable, changed, where }: LeftBehind): string {
+  const said = [
+    leftStores.map((role) => `stores.${role}`).join(" and "),
+    ...(where === undefined ? [] : [`kept as ${where}`]),
+    ...(unusable === undefined ? [] : [`which cannot run again as it is: ${unusable}`]),
+    ...(changed === undefined ? [] : ["which was changed after it was kept"]),
+  ];
+  return `${version} (${said.join(", ")})`;
 }

@@ -5,6 +5,7 @@ import type { BridgeConfig } from "../model.ts";
 import { bounded } from "./commit-parts.ts";
 import { endNoted, keepLeft } from "./keep-left.ts";
 import { type LeftBehind, leftBehindBy, stillLeft } from "./left-behind.ts";
+import { locatedLeft } from "./located-left.ts";
 import { LEFT_ROLES, type StoresOf } from "./named-stores.ts";
 import type { Reverted } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
@@ -17,18 +18,25 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** What brings stores into force, and says which former ones may be left as they are. */
-type InForce = Pick<BridgeConfig, "configVersion" | "stores" | "abandonBacklog">;
+/** What brings stores into force. */
+type Running = Pick<BridgeConfig, "configVersion" | "stores">;
+
+/** And says which former ones may be left as they are. */
+type InForce = Running & Pick<BridgeConfig, "abandonBacklog">;
 
 /** What former processes have left in the stores of versions that run no more, as the store of the document has kept it. Never rejects. */
-export async function keptLeftovers({ store, storesOf, clock, logger }: Parts): Promise<readonly LeftBehind[]> {
+export async function keptLeftovers(parts: Parts): Promise<readonly LeftBehind[]> {
   try {
-    const kept = await bounded(clock, async (signal) => (await store.versions?.left?.list(signal)) ?? []);
-    return await Promise.all(kept.map((one) => leftBy(one, storesOf)));
+    return await listed(parts);
   } catch (error) {
-    logger.error("what former versions have left in their stores is not known", { error: messageOf(error) });
+    parts.logger.error("what former versions have left in their stores is not known", { error: messageOf(error) });
     return [];
   }
+}
+
+async function listed({ store, storesOf, clock }: Omit<Parts, "logger">): Promise<readonly LeftBehind[]> {
+  const kept = await bounded(clock, async (signal) => (await store.versions?.left?.list(signal)) ?? []);
+  return Promise.all(kept.map((one) => leftBy(one, storesOf)));
 }
 
 async function leftBy({ version, stores, where, kept }: LeftVersion, storesOf: StoresOf): Promise<LeftBehind> {
@@ -46,20 +54,26 @@ export class Leftovers {
   readonly #parts: Parts;
   readonly #turns = new Serial();
   #left: readonly LeftBehind[];
+  /** What the process is about to run. */
+  #starting: Running | undefined;
   #runs: number | undefined;
   /** What could not be kept: its note says what it was, for the next start. */
   #unkept: { readonly stored: StoredConfig; readonly leftStores: LeftBehind["leftStores"] } | undefined;
   /** What the configuration in force may leave, which counts when it is brought. */
   #abandoned: readonly string[] = [];
 
-  constructor(left: readonly LeftBehind[], parts: Parts) {
+  /** @param starting what the process is about to run: what it brings back is not told as left meanwhile. Default: that is not known */
+  constructor(left: readonly LeftBehind[], parts: Parts, starting?: Running) {
     this.#left = newestFirst(left);
     this.#parts = parts;
+    this.#starting = starting;
+    this.#runs = starting?.configVersion;
   }
 
   /** Which messages are where nobody delivers or sees them. */
   get told(): string | undefined {
-    return leftBehindBy(this.#left, this.#runs);
+    const left = this.#starting === undefined ? this.#left : narrowed(this.#left, this.#starting, []);
+    return leftBehindBy(left, this.#runs);
   }
 
   /** Something was taken back that no store was asked about. */
@@ -72,6 +86,7 @@ export class Leftovers {
     const known = this.#left.find((left) => !isOther(left));
     const left = { ...known, version, leftStores, stores };
     this.#left = newestFirst([...this.#left.filter(isOther), left]);
+    void this.#turns.run(() => this.#locate());
   }
 
   /**
@@ -89,6 +104,7 @@ export class Leftovers {
       );
     this.#unkept = undefined;
     await endNoted(version, this.#parts);
+    void this.#turns.run(() => this.#locate());
   }
 
   /** A process runs with what it has started with. */
@@ -96,6 +112,7 @@ export class Leftovers {
     this.runs(config);
     const left = this.#left.map(({ version, leftStores }) => `${version} (${leftStores.join(", ")})`).join(", ");
     if (left !== "") this.#parts.logger.warn("messages may wait in stores of former versions", { left });
+    if (this.#left.some(({ where }) => where === undefined)) void this.#turns.run(() => this.#locate());
   }
 
   /** Runs, though nobody has just brought it: it says of nothing that it may be left. */
@@ -113,19 +130,24 @@ export class Leftovers {
   }
 
   #narrow(config: InForce, abandoned: readonly string[]): void {
+    this.#starting = undefined;
     this.#runs = config.configVersion;
     const before = this.#left;
-    this.#left = before.flatMap((left) => {
-      const leftStores = stillLeft(left, config, abandoned);
-      if (leftStores.length === left.leftStores.length) return [left];
-      return leftStores.length === 0 ? [] : [{ ...left, leftStores }];
-    });
+    this.#left = narrowed(before, config, abandoned);
     if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) return;
     void this.#turns.run(() => this.#note(config, abandoned));
     const unkept = this.#unkept?.stored.version;
     if (unkept === undefined || this.#left.some(({ version }) => version === unkept)) return;
     this.#unkept = undefined;
     void this.#turns.run(() => endNoted(unkept, this.#parts));
+  }
+
+  /** Never rejects: what is told without its file is told all the same. */
+  async #locate(): Promise<void> {
+    const { store } = this.#parts;
+    if (store.versions?.left === undefined || this.#left.length === 0) return;
+    const kept = await listed(this.#parts).catch(() => []);
+    this.#left = locatedLeft(this.#left, kept);
   }
 
   /** What is noted is looked at anew: some of it may have been kept after it was told here. */
@@ -138,12 +160,22 @@ export class Leftovers {
         const still = stillLeft(await leftBy(one, storesOf), config, abandoned);
         if (still.length < one.stores.length) await bounded(clock, (signal) => left.narrow(one, still, signal));
       }
+      await this.#locate();
     } catch (error) {
       logger.warn("that nothing is left in former stores is not noted: the next start tells of it again", {
         error: messageOf(error),
       });
     }
   }
+}
+
+/** What is left of it when `config` runs. */
+function narrowed(all: readonly LeftBehind[], config: Running, abandoned: readonly string[]): readonly LeftBehind[] {
+  return all.flatMap((left) => {
+    const leftStores = stillLeft(left, config, abandoned);
+    if (leftStores.length === left.leftStores.length) return [left];
+    return leftStores.length === 0 ? [] : [{ ...left, leftStores }];
+  });
 }
 
 function newestFirst(left: readonly LeftBehind[]): readonly LeftBehind[] {

@@ -1,4 +1,5 @@
 import type { Clock, ConfigStore, Logger, Random } from "@bridge/ports";
+import type { BridgeConfig } from "../model.ts";
 import type { ReferenceSources } from "../references.ts";
 import type { Registry } from "../registry.ts";
 import type { StartChecks } from "../surroundings.ts";
@@ -22,6 +23,8 @@ export interface ConfigTransactionsOptions {
   readonly settled?: SettledProbation | undefined;
   /** What this start, and others before it, have left where nobody delivers or sees it, the newest first. Default: nothing. */
   readonly leftBehind?: readonly LeftBehind[] | undefined;
+  /** What the process is about to run: stores that this brings back are not told as left meanwhile. Default: it is not known. */
+  readonly startsWith?: Pick<BridgeConfig, "configVersion" | "stores"> | undefined;
   /** Told of each change that was taken back. Default: nobody is. */
   readonly onReverted?: ((reverted: Reverted) => void) | undefined;
   /**

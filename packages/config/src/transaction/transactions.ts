@@ -65,7 +65,8 @@ class Transactions implements ConfigTransactions {
     this.#texts = new DocumentTexts(options);
     this.#documents = new StoredDocuments(options);
     const { storesOf } = this.#documents;
-    this.#leftovers = new Leftovers(options.leftBehind ?? [], { ...options, logger, storesOf });
+    const { leftBehind = [], startsWith } = options;
+    this.#leftovers = new Leftovers(leftBehind, { ...options, logger, storesOf }, startsWith);
     this.#aftermath = new Aftermath(this.#leftovers);
     this.#open = new OpenTransaction(
       options.clock,

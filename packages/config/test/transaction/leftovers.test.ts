@@ -24,7 +24,10 @@ async function stage(...first: readonly LeftVersion[]) {
     list: async () => listed,
     keep: async () => {},
     narrow: async ({ where }: LeftVersion, stores: readonly LeftStore[]) => {
-      listed = listed.flatMap((one) => (one.where !== where ? [one] : stores.length === 0 ? [] : [{ ...one, stores }]));
+      const next = where.replace(/left-.*/, `left-${stores.join("-")}`);
+      listed = listed.flatMap((one) =>
+        one.where !== where ? [one] : stores.length === 0 ? [] : [{ ...one, stores, where: next }],
+      );
     },
   };
   const versions = { left, list: async () => [], load: async () => undefined, keepReverted: async () => {} };
@@ -34,8 +37,15 @@ async function stage(...first: readonly LeftVersion[]) {
     clock: systemClock,
     logger: silentLogger,
   };
-  const start = async () => new Leftovers(await keptLeftovers(parts), parts);
-  return { start, leftovers: await start(), noted: () => listed.map(({ version, stores }) => [version, ...stores]) };
+  const start = async (starting?: ReturnType<typeof config>) =>
+    new Leftovers(await keptLeftovers(parts), parts, starting);
+  const keeps = (one: LeftVersion): void => void (listed = [...listed, one]);
+  return {
+    start,
+    keeps,
+    leftovers: await start(),
+    noted: () => listed.map(({ version, stores }) => [version, ...stores]),
+  };
 }
 
 function kept(version: number, ...stores: readonly LeftStore[]): LeftVersion {
@@ -105,11 +115,58 @@ it("what may be left is told no more, when that is brought: not when it was ther
   await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
 });
 
-it("several are told, the newest first, and each ends by itself", async () => {
+it("spec 4.9.8: several are told, the newest first, each with its stores and its file, and each ends by itself", async () => {
   const { leftovers } = await stage(kept(40, "outbox"), BOTH);
-  expect(leftovers.told).toMatch(/^version 42 .* version 40 \(outbox\)$/);
+  expect(leftovers.told).toMatch(
+    /^version 42 .* \(from_version: 42, kept as 42\), .*; the same is true of version 40 \(stores.outbox, kept as 40\)$/,
+  );
   leftovers.comesIntoForce(config(43, documents[42] ?? {}));
   expect(leftovers.told).toMatch(/^version 40 has stores.outbox at [^;]*; commit version 40 again/);
+});
+
+it("spec 4.9.8: of each it is told what is the matter with its document", async () => {
+  const { leftovers } = await stage(
+    BOTH,
+    { version: 41, stores: ["dlq"], where: "41.x", kept: { unreadable: "it is cut off" } },
+    { ...kept(40, "outbox"), kept: { stored: { version: 40, revision: "r", document: {} }, changed: true } },
+  );
+  expect(leftovers.told).toMatch(
+    /true of version 41 \(stores.dlq, kept as 41.x, which cannot run again as it is: it is cut off\), version 40 \(stores.outbox, kept as 40, which was changed after it was kept\)$/,
+  );
+});
+
+it("spec 4.9.8: of more than 20 the newest are told, and how many there are besides", () => {
+  const all = Array.from({ length: 23 }, (_, n) => ({ version: n, leftStores: ["outbox" as const], where: `${n}.x` }));
+  const { told = "" } = new Leftovers(all, {
+    store: {},
+    storesOf: async () => ({}),
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  expect(told.match(/kept as \d+\.x/g)).toHaveLength(20);
+  expect(told).toMatch(/version 3 \(stores.outbox, kept as 3.x\), 3 older ones$/);
+});
+
+it("spec 4.9.8: while a process starts, a store that it brings back is not told, nor noted yet; what it has not is told", async () => {
+  const { start, noted } = await stage(kept(40, "outbox"), BOTH);
+  const starting = config(43, documents[42] ?? {});
+  const next = await start(starting);
+  expect(next.told).toMatch(/^version 40 has stores.outbox at another place than what runs, version 43,/);
+  expect(next.told).not.toContain("version 42");
+  expect(noted()).toHaveLength(2);
+  next.starts(starting);
+  await vi.waitFor(() => expect(noted()).toEqual([[40, "outbox"]]), PATIENCE);
+});
+
+it("spec 4.9.8: what is kept after it is told has its file from then on, and so has what gets another name", async () => {
+  const { leftovers, keeps } = await stage();
+  leftovers.tookBack({ version: 42, formerVersion: 41, leftStores: ["outbox", "dlq"], stores: documents[42] });
+  expect(leftovers.told).toMatch(/from_version: 42\)/);
+  keeps({ ...BOTH, where: "42.left-dlq-outbox" });
+  leftovers.starts(config(41, {}));
+  await vi.waitFor(() => expect(leftovers.told).toMatch(/kept as 42.left-dlq-outbox\)/), PATIENCE);
+  leftovers.comesIntoForce(config(43, { dlq: store("c") }));
+  await vi.waitFor(() => expect(leftovers.told).toMatch(/stores.outbox .*kept as 42.left-outbox\)/), PATIENCE);
 });
 
 it("one that cannot be read is told, with why, and ends only by what may be left", async () => {
