@@ -120,11 +120,13 @@ function sumOf(readings: readonly LegReading[]): LegReading {
 }
 
 function together(rings: readonly SeriesRing[], name: SeriesName, steps: number): readonly (number | null)[] {
-  const read = rings.map((ring) => ring.read(name));
-  return Array.from({ length: steps }, (_, step) => {
-    const values = read.map((ring) => ring[step] ?? Number.NaN).filter((value) => !Number.isNaN(value));
-    if (values.length === 0) return null;
-    const value = HIGHEST.has(name) ? Math.max(...values) : values.reduce((sum, one) => sum + one, 0);
-    return Math.round(value * 100) / 100;
-  });
+  const values = Array.from<number | null>({ length: steps }).fill(null);
+  for (const ring of rings) {
+    for (const [step, value] of ring.read(name).entries()) {
+      if (Number.isNaN(value)) continue;
+      const before = values[step] ?? 0;
+      values[step] = HIGHEST.has(name) ? Math.max(before, value) : before + value;
+    }
+  }
+  return values.map((value) => value && Math.round(value * 100) / 100);
 }
