@@ -108,18 +108,21 @@ export class Changes {
     }
     state.enter({ kind: "swapping" });
     const rebuild = () => changeSlices(seams.clock).run(foundation.build(former, kept()), root);
+    const ends = AbortSignal.any([root, state.terminal]);
     const outcome = await swap(
-      { runtime, foundation, departure, from: former, to: config, parts, rebuild, root },
+      { runtime, foundation, departure, from: former, to: config, parts, rebuild, root: ends },
       signal,
     );
     switch (outcome.kind) {
       case "applied":
+        this.#carry(config);
+        // Before the next change, which may bring such a session back.
+        if (this.#back()) await foundation.leaveSessions(former, config);
+        // Also when the bridge has ended in between: messages may be in the stores of `config` by now.
+        return "applied";
       case "ending":
         this.#carry(config);
-        if (!this.#back()) return "accepted";
-        // Before the next change, which may bring such a session back.
-        await foundation.leaveSessions(former, config);
-        return "applied";
+        return "accepted";
       case "undone":
         this.#take(former);
         this.#back();
@@ -143,7 +146,7 @@ export class Changes {
     }
   }
 
-  /** After a swap: `false` when a shutdown has come in between. */
+  /** After a swap: `false` when the bridge has ended in between. */
   #back(): boolean {
     const { state } = this.#standing;
     if (!state.is("swapping")) return false;

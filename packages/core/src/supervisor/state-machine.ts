@@ -8,6 +8,7 @@ export class StateMachine {
   readonly #logger: Logger;
   readonly #onEnter: (from: SupervisorState["kind"], to: SupervisorState) => void;
   readonly #terminated = Promise.withResolvers<SupervisorState & { kind: "terminal" }>();
+  readonly #terminal = new AbortController();
   #state: SupervisorState = { kind: "unwired" };
 
   constructor(logger: Logger, onEnter: (from: SupervisorState["kind"], to: SupervisorState) => void) {
@@ -28,6 +29,11 @@ export class StateMachine {
     return this.#terminated.promise;
   }
 
+  /** Aborts when it is `terminal`. */
+  get terminal(): AbortSignal {
+    return this.#terminal.signal;
+  }
+
   /** @throws OperationError when the bridge is `terminal` */
   refuseWhenTerminal(): void {
     if (this.#state.kind === "terminal") throw beyondRecovery(this.#state.error);
@@ -46,6 +52,7 @@ export class StateMachine {
     if (!mayFollow(this.#state.kind, "terminal")) return;
     const state = { kind: "terminal", cause, error } as const;
     this.enter(state);
+    this.#terminal.abort(beyondRecovery(error));
     this.#terminated.resolve(state);
   }
 }

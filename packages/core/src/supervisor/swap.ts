@@ -20,7 +20,7 @@ export interface SwapOptions {
   readonly parts: RuntimeParts;
   /** Builds the parts of `from` again, but for those that have stayed. */
   readonly rebuild: () => Promise<RuntimeParts>;
-  /** Aborted when the process is to end. */
+  /** Aborted when the process is to end, or the bridge cannot go on. */
   readonly root: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ export type SwapOutcome =
   /** What ran before runs again. */
   | { readonly kind: "undone"; readonly error: Error }
   | { readonly kind: "terminal"; readonly cause: "wedged" | "swap_failed"; readonly error: Error }
-  /** The process is ending; nothing starts any more. */
+  /** The process is ending, or the bridge cannot go on: nothing starts any more. */
   | { readonly kind: "ending" };
 
 /**

@@ -71,7 +71,7 @@ export interface Pair extends AsyncDisposable {
 
 /** Two instances of one bridge, of which `a` has been started first and is active. */
 export async function pair(options: MemoryBridgeOptions = {}): Promise<Pair> {
-  const [hub, clock, name] = [memoryHub(), new FakeClock(), randomUUID()];
+  const [hub, clock, name] = [memoryHub(), options.clock ?? new FakeClock(), randomUUID()];
   const [a, b] = ["plant-a", "plant-b"].map((instanceId): Instance => {
     const reach = new Reach(name);
     const own = new ConnectionsOf(hub, instanceId);

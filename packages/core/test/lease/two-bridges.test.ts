@@ -3,7 +3,22 @@ import { systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
-import { level, numbersOut, pair, POLL_MS, publish, role, STEP_MS, TTL_MS } from "./pair.ts";
+import { level, numbersOut, pair, type Pair, POLL_MS, publish, role, STEP_MS, TTL_MS } from "./pair.ts";
+
+/** Two instances with one outbox: both accept messages, under a lease of the target alone. */
+async function pairThatAccepts(): Promise<Pair> {
+  const [clock, random] = [new FakeClock(), systemRandom()];
+  const outbox = openMemoryOutbox({ maxRecords: 1_000, retentionMs: 3_600_000, clock, random });
+  return pair({
+    clock,
+    deliveryMode: "shared_outbox",
+    outbox: { ...outbox, async [Symbol.asyncDispose]() {} },
+    config: (config) => ({
+      ...config,
+      receivers: config.receivers.map((part) => ({ ...part, sessionId: undefined })),
+    }),
+  });
+}
 
 describe("spec 2.1, 3.2.3: roles of two instances on one exclusive session", () => {
   test("one is active and carries messages, the other is a standby, subscribed and not connected", async () => {
@@ -71,6 +86,29 @@ describe("taking over", () => {
     await expect(a.supervisor.terminated).resolves.toMatchObject({ cause: "lease_lost" });
   });
 
+  test("one that loses its lease for good amid a change brings nothing of that to work any more", async () => {
+    await using stage = await pairThatAccepts();
+    const { hub, clock, a } = stage;
+    const [receiver, route] = [a.config.receivers[0], a.config.routes[0]];
+    if (receiver === undefined || route === undefined) throw new Error("nothing to begin with");
+    const second = { ...receiver, id: "second", options: { ...(receiver.options as object), channel: "second" } };
+    const next = {
+      ...a.config,
+      receivers: [...a.config.receivers, second],
+      routes: [...a.config.routes, { ...route, id: "second", receiverId: "second" }],
+    };
+    const hold = hub.channel("second").opens.hold();
+    const applied = a.supervisor.apply(next, new AbortController().signal);
+    await hub.channel("second").until(({ opens }) => opens.held === 1, bound());
+    a.reach.cut = true;
+    await clock.until(() => a.supervisor.state().kind === "terminal", 100);
+    hold[Symbol.dispose]();
+    await expect(applied).resolves.toBe("accepted");
+    hub.publish("second", { payload: "1" });
+    await clock.advance(STEP_MS);
+    expect(hub.channel("second").handedOut).toBe(0);
+  });
+
   test("spec 3.1: an admin stop releases the lease; the other takes over at its next look; start waits for its turn", async () => {
     await using stage = await pair();
     const { hub, clock, a, b } = stage;
@@ -122,17 +160,7 @@ describe("taking over", () => {
 
 describe("an exclusive target", () => {
   test("in shared_outbox both instances accept, and only the holder of the lease sends", async () => {
-    const [clock, random] = [new FakeClock(), systemRandom()];
-    const outbox = openMemoryOutbox({ maxRecords: 1_000, retentionMs: 3_600_000, clock, random });
-    await using stage = await pair({
-      clock,
-      deliveryMode: "shared_outbox",
-      outbox: { ...outbox, async [Symbol.asyncDispose]() {} },
-      config: (config) => ({
-        ...config,
-        receivers: config.receivers.map((part) => ({ ...part, sessionId: undefined })),
-      }),
-    });
+    await using stage = await pairThatAccepts();
     const { hub, a, b } = stage;
     publish(hub, 0, 40);
     await hub.channel("in").waitForSettlements(40, bound());
