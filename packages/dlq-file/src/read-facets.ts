@@ -17,8 +17,8 @@ const COUNTED: ReadonlySet<string> = new Set<keyof DeadLetterQuery>([
   "since",
   "before",
 ]);
-/** So many heads are read at a time. */
-const CHUNK = 200;
+/** So many heads are read at a time: on a slow machine 200 of them take as long as the slice that they end. */
+const CHUNK = 50;
 
 /** Counts by groups: from what is counted in the process, or of the newest entries. */
 export async function readFacets(
