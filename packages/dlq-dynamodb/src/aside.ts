@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type AttributeValue, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
 import { ASIDE_PREFIX, ASIDES, expiry } from "./dead-letter-item.ts";
@@ -14,6 +15,11 @@ export function isAside(key: string): boolean {
 /** The id of the entry that is in it. */
 export function entryIdOf(key: string): string {
   return key.slice(key.indexOf("/", ASIDE_PREFIX.length) + 1);
+}
+
+/** The id under which the entry comes back where its own is another entry's: each time the same, so that it does so once. */
+export function otherIdOf(key: string): string {
+  return `spoiled-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }
 
 /** Further ones of one id, within the time that they can be taken back, are found by nobody who has only the id. */

@@ -1,6 +1,6 @@
 import type { Item } from "@bridge/dynamodb/internal";
 import { BridgeError, type DeadLetter, type DeadLetterHead, type Random } from "@bridge/ports";
-import { headOrKnown, marksIn, packDeadLetter, type PackedDeadLetter } from "@bridge/ports/internal";
+import { headOrKnown, idIn, marksIn, packDeadLetter, type PackedDeadLetter } from "@bridge/ports/internal";
 import { atOrAfter, orderKey, timeIn } from "./order-key.ts";
 import { type Content, MAX_PARTS, PART_BYTES, partedContent, type PartedContent, PLACE } from "./parted-content.ts";
 import { placeIn, shardsOf } from "./partitions.ts";
@@ -38,6 +38,11 @@ export function isEntry(item: Item | undefined, visibleFrom: number): item is It
 
 /** The condition of that, with `:from`. */
 export const IS_ENTRY = "attribute_exists(route_shard) AND order_key >= :from";
+
+/** Whether the entry that an item holds is the one of this id, as far as it says: somebody may have put another one there. */
+export function isEntryOf(id: string, item: Item): boolean {
+  return idIn(item["head"]?.S ?? "") === id;
+}
 
 /** The condition that an item holds no entry, in the trash or out of it, that somebody could miss, with `:from`. */
 export const NOT_THERE =

@@ -1,15 +1,15 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
 import { asideKeys, dropAside } from "./aside.ts";
-import { ASIDES, isEntry } from "./dead-letter-item.ts";
+import { ASIDES, isEntry, isEntryOf } from "./dead-letter-item.ts";
 import { takeEntry } from "./deleting.ts";
 import { eachOf } from "./each-of.ts";
 import { partsOf, PLACE } from "./parted-content.ts";
 import type { TableAccess } from "./table-access.ts";
 
 /**
- * Deletes entries whose messages are delivered, a few at a time, with what the trash has of them: in their items, and aside. Returns the
- * ids that were there.
+ * Deletes entries whose messages are delivered, a few at a time, with what the trash has of them: in their items, and aside. Another entry
+ * that somebody has given such an id stays there. Returns the ids that were there.
  */
 export function deleteDelivered(
   ids: Iterable<string>,
@@ -29,7 +29,8 @@ async function deleteOne(id: string, access: TableAccess, signal: AbortSignal): 
     const there = await read(id, access, signal);
     // It has come back meanwhile.
     if (isEntry(there, access.visibleFrom())) continue;
-    if (there?.["trash_key"] === undefined || (await drop(id, there, access, signal))) {
+    const isKept = there?.["trash_key"] === undefined || !isEntryOf(id, there);
+    if (isKept || (await drop(id, there, access, signal))) {
       await dropAsides(id, there, access, signal);
       return false;
     }
@@ -39,7 +40,7 @@ async function deleteOne(id: string, access: TableAccess, signal: AbortSignal): 
 async function dropAsides(id: string, item: Item | undefined, access: TableAccess, signal: AbortSignal): Promise<void> {
   for (const key of asideKeys(id, item?.[ASIDES])) {
     const aside = await read(key, access, signal);
-    if (aside?.["trash_key"] !== undefined) await drop(id, aside, access, signal);
+    if (aside?.["trash_key"] !== undefined && isEntryOf(id, aside)) await drop(id, aside, access, signal);
   }
 }
 
@@ -53,6 +54,6 @@ async function drop(id: string, item: Item, access: TableAccess, signal: AbortSi
 
 async function read(id: string, { client, tableName }: TableAccess, signal: AbortSignal): Promise<Item | undefined> {
   const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
-  const fields = { ...key, ProjectionExpression: `id, order_key, route_shard, trash_key, ${PLACE}, ${ASIDES}` };
+  const fields = { ...key, ProjectionExpression: `id, order_key, route_shard, trash_key, head, ${PLACE}, ${ASIDES}` };
   return (await client.send(new GetItemCommand(fields), signal)).Item;
 }

@@ -115,7 +115,7 @@ function keyOf(id: string): Item {
 }
 
 /** `undefined`: there is none, or only what is left of it. */
-function jobIn(item: Item | undefined): StoredJob | undefined {
+export function jobIn(item: Item | undefined): StoredJob | undefined {
   const { id, order_key: order, head, revision, document } = item ?? {};
   if (id?.S === undefined || order?.S === undefined) return undefined;
   return {

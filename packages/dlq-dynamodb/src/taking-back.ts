@@ -1,11 +1,11 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
-import { marksIn } from "@bridge/ports/internal";
-import { asidesWith, dropAside, entryIdOf, isAside, keepAside } from "./aside.ts";
-import { expiry, isEntry } from "./dead-letter-item.ts";
+import { idIn, marksIn } from "@bridge/ports/internal";
+import { asidesWith, dropAside, entryIdOf, isAside, keepAside, otherIdOf } from "./aside.ts";
+import { expiry, isEntry, isEntryOf } from "./dead-letter-item.ts";
 import { isTrashed } from "./in-time.ts";
 import { mergeMarks } from "./marking.ts";
-import { atOrAfter, timeIn } from "./order-key.ts";
+import { atOrAfter, orderKey, timeIn } from "./order-key.ts";
 import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import { trashShard } from "./partitions.ts";
 import { replacing } from "./put-item.ts";
@@ -65,12 +65,12 @@ export class TakingBack {
     return (await this.#read(id, signal))?.["restored_by"]?.S === token;
   }
 
-  /** An entry whose own item was given to another one. It goes when what it has is elsewhere, so that it is never nowhere. */
+  /** An entry whose own item was given to another one of its id. It goes when what it has is elsewhere, so that it is never nowhere. */
   async #aside(key: string, order: string, signal: AbortSignal): Promise<Told> {
     const aside = await this.#read(key, signal);
     if (aside?.["trash_key"] === undefined || aside["order_key"]?.S !== order) return undefined;
     if (this.#isOver(aside["trash_key"])) return undefined;
-    const id = entryIdOf(key);
+    let id = entryIdOf(key);
     const drop = async (told: Told): Promise<Told> =>
       (await dropAside(aside, this.#access, signal)) ? told : undefined;
     for (;;) {
@@ -80,6 +80,11 @@ export class TakingBack {
       // Who copied it was killed before anything took its place: it has come back from there.
       if (from !== undefined && from === aside["deleted_by"]?.S) return drop(undefined);
       const isThere: boolean = isEntry(there, this.#access.visibleFrom());
+      if (isThere && id === entryIdOf(key) && !(isEntryOf(id, aside) && isEntryOf(id, there ?? {}))) {
+        // Somebody has changed the id of either: neither is the newer truth of the other.
+        id = otherIdOf(key);
+        continue;
+      }
       if (isThere) {
         if (await mergeMarks(id, marksIn(aside["marks"]?.S), this.#access, signal)) return drop("present");
         continue;
@@ -100,8 +105,9 @@ export class TakingBack {
     const { head, envelope, payload, marks, marked_by } = rest;
     const expiresAt = this.#expiresAt(order?.S);
     const place = partsOf(aside);
-    if (place !== undefined) await parts.keep(id, place, expiresAt, signal);
-    const kept = { head, envelope, payload, marks, marked_by, order_key: order, category_shard: category };
+    if (place !== undefined) await parts.keep(idIn(head?.S ?? "") ?? id, place, expiresAt, signal);
+    const at = id === entryIdOf(from?.S ?? "") ? order : { S: orderKey(timeIn(order?.S ?? ""), id) };
+    const kept = { head, envelope, payload, marks, marked_by, order_key: at, category_shard: category };
     const item = { ...kept, route_shard: route, restored_from: from, ...expiry(expiresAt) };
     const written = Object.entries(item).filter(
       (each): each is [string, NonNullable<(typeof each)[1]>] => each[1] !== undefined,

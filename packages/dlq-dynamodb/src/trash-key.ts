@@ -5,9 +5,14 @@ export function trashKey(batch: string, until: number): string {
   return `${nameOf(batch)}/${atOrAfter(until)}`;
 }
 
-/** Those of a batch that are in time. */
-export function keysOf(batch: string, now: number): { readonly from: string; readonly to: string } {
-  return { from: trashKey(batch, now + 1), to: `${nameOf(batch)}0` };
+export interface Keys {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Those of a batch that end after `now`, or all of them. */
+export function keysOf(batch: string, now?: number): Keys {
+  return { from: now === undefined ? `${nameOf(batch)}/` : trashKey(batch, now + 1), to: `${nameOf(batch)}0` };
 }
 
 export function endIn(key: string): number {

@@ -4,13 +4,13 @@ import { expiry, IS_ENTRY } from "./dead-letter-item.ts";
 import { leavingOf } from "./deleting.ts";
 import { AT_ONCE, eachOf } from "./each-of.ts";
 import { END, type EntryIndex } from "./entry-index.ts";
-import { startOf } from "./in-time.ts";
+import { keysInTime } from "./in-time.ts";
 import { atOrAfter } from "./order-key.ts";
 import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import { trashShard } from "./partitions.ts";
 import type { TableAccess } from "./table-access.ts";
 import { TakingBack } from "./taking-back.ts";
-import { endIn, keysOf, trashKey } from "./trash-key.ts";
+import { endIn, trashKey } from "./trash-key.ts";
 
 /** The service must not remove what is being taken back: that may go on for so long beyond its time. */
 const LATE_MS = 86_400_000;
@@ -38,7 +38,7 @@ export class Trash implements DlqTrash {
 
   async restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack> {
     signal.throwIfAborted();
-    const now = await startOf(batch, this.#access, signal);
+    const keys = await keysInTime(batch, this.#access, signal);
     const counts = { restored: 0, present: 0 };
     let items = new Map<string, string>();
     const takeBackAll = async (): Promise<void> => {
@@ -49,8 +49,8 @@ export class Trash implements DlqTrash {
         if (result.value !== undefined) counts[result.value]++;
       }
     };
-    if (limit === 0) return counts;
-    for await (const { id, order_key: key } of this.#index.trash(keysOf(batch, now), limit, signal)) {
+    if (limit === 0 || keys === undefined) return counts;
+    for await (const { id, order_key: key } of this.#index.trash(keys, limit, signal)) {
       items.set(id?.S ?? "", key?.S ?? "");
       // Somebody else may bring some of them back, so the limit may need further ones.
       if (items.size < Math.min(AT_ONCE, limit - counts.restored - counts.present)) continue;
@@ -64,11 +64,13 @@ export class Trash implements DlqTrash {
   async count(cap: number, signal: AbortSignal, batch?: string): Promise<number> {
     signal.throwIfAborted();
     if (cap === 0) return 0;
-    const now = await (batch === undefined ? this.#access.serviceNow() : startOf(batch, this.#access, signal));
-    const keys = batch === undefined ? { from: " ", to: END } : keysOf(batch, now);
+    const all = batch === undefined;
+    const now = this.#access.serviceNow();
+    const keys = all ? { from: " ", to: END } : await keysInTime(batch, this.#access, signal);
     let count = 0;
+    if (keys === undefined) return count;
     for await (const { order_key: key } of this.#index.trash(keys, cap, signal)) {
-      if (endIn(key?.S ?? "") > now && ++count === cap) break;
+      if ((!all || endIn(key?.S ?? "") > now) && ++count === cap) break;
     }
     return count;
   }

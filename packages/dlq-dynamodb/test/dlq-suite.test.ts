@@ -1,4 +1,10 @@
-import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  ScanCommand,
+} from "@aws-sdk/client-dynamodb";
 import { describeDlqParts, describeDlqStore, type DlqPartsSubject } from "@bridge/conformance";
 import type { DlqStore } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
@@ -44,6 +50,28 @@ async function renamed(store: DlqStore, id: string, to: string): Promise<DlqStor
   return store;
 }
 
+/** An id is one item: another entry can have it in the trash only where what was written again keeps its place. */
+async function renamedInTrash(store: DlqStore, id: string, to: string): Promise<DlqStore> {
+  const client = new DynamoDBClient(dynamo.sdk);
+  const key = { TableName: table, Key: { id: { S: id } } };
+  const { Attributes: item } = await client.send(new DeleteItemCommand({ ...key, ReturnValues: "ALL_OLD" }));
+  const aside = { S: `trash/${item?.["deleted_by"]?.S}/${to}` };
+  await client.send(new PutItemCommand({ TableName: table, Item: { ...item, id: aside } }));
+  client.destroy();
+  return store;
+}
+
+async function movedEnds(store: DlqStore, batch: string, until: number): Promise<DlqStore> {
+  const client = new DynamoDBClient(dynamo.sdk);
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: table }));
+  for (const item of Items.filter(({ order_key: key }) => key?.S?.startsWith(`${batch}/`) === true)) {
+    const key = { S: `${batch}/${String(until).padStart(16, "0")}` };
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...item, order_key: key } }));
+  }
+  client.destroy();
+  return store;
+}
+
 describeDlqStore("dynamodb", subject);
 describeDlqParts("dynamodb", {
   ...subject,
@@ -55,6 +83,8 @@ describeDlqParts("dynamodb", {
   moveInTime: (store, id, failedAt) =>
     rewritten(store, { id, attribute: "order_key" }, () => `${String(failedAt).padStart(16, "0")}/${id}`),
   rename: renamed,
+  renameInTrash: (store, { id }, to) => renamedInTrash(store, id, to),
+  moveEnds: movedEnds,
   rewriteJob: (store, id, change) => rewritten(store, { id: `job/${id}`, attribute: "document" }, change),
   many: times(500, 10_000),
   courses: times(4, 60),

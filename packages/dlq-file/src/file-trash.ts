@@ -11,9 +11,11 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
   return {
     move(ids, batch, until, signal) {
       return deleteIds(file, ids, signal, ({ entries, trash }, id) => {
-        // Of an id that the batch has already the later entry is kept, with the marks of both.
-        const former = trash.marksIn(batch, id, clock.now());
-        if (former !== undefined) entries.merge(former);
+        // Of an entry that the batch has already the later one is kept, with the marks of both; another one that has its id keeps its place.
+        const former = trash.former(batch, id, clock.now());
+        const isAgain = former && trash.isAgain(former.number);
+        if (former !== undefined && isAgain === true) entries.merge(former);
+        else if (former !== undefined && isAgain === false) trash.rename(former.number);
         trash.copy(id, batch, until, retentionMs);
         return entries.deleteById(id);
       });

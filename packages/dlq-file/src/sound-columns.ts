@@ -5,6 +5,11 @@ const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /** Numbers of rows that are gone are given again: an id made of one may be that of another by now. */
 export const NEW_ID = "'spoiled-' || lower(hex(randomblob(8)))";
 
+/** A condition: the head of the row says the id that it is found by. It is JSON, in whose texts quotes have a backslash. */
+export function saysId(row: string): string {
+  return `CASE typeof(${row}.id) WHEN 'text' THEN instr(${row}.head, '"id":' || json_quote(${row}.id)) > 0 ELSE 0 END`;
+}
+
 /** Of `dead_letter` and its trash: what there is to be read of a column, whatever somebody has put there. The head may still say what it was. */
 export const SOUND = {
   id: text("id", NEW_ID),

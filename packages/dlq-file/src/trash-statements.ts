@@ -8,7 +8,7 @@ import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
 import { JOB } from "./file-jobs.ts";
 import { holdsBatch, isLongOver } from "./job-times.ts";
-import { MOST, SOUND } from "./sound-columns.ts";
+import { MOST, NEW_ID, saysId, SOUND } from "./sound-columns.ts";
 
 /** So many of those whose number is greater than one; `last` is the number to go on after, and `null` when there were none. */
 export interface TrashStretch {
@@ -16,17 +16,24 @@ export interface TrashStretch {
   readonly last: number | null;
 }
 
+interface FormerRow extends MarksRow {
+  readonly number: number;
+}
+
 const SOUND_COLUMNS = COLUMNS.split(",")
   .map((column) => column.trim())
-  .map((column) => SOUND[column as keyof typeof SOUND] ?? column)
-  .join(", ");
+  .map((column) => SOUND[column as keyof typeof SOUND] ?? column);
+const RENAMED_COLUMNS = SOUND_COLUMNS.map((column) => (column === SOUND.id ? NEW_ID : column));
 
 /** What is asked of the trash of a file. A row goes there and comes back as it is, column by column, as far as it can be read. */
 export class TrashStatements {
   readonly #move: StatementSync;
   readonly #restore: StatementSync;
+  readonly #restoreRenamed: StatementSync;
+  readonly #isAgain: StatementSync;
+  readonly #rename: StatementSync;
   readonly #marksOf: StatementSync;
-  readonly #marksIn: StatementSync;
+  readonly #former: StatementSync;
   readonly #batch: StatementSync;
   readonly #over: StatementSync;
   readonly #longOver: StatementSync;
@@ -42,11 +49,19 @@ export class TrashStatements {
     this.#move = db.prepare(`
       INSERT OR REPLACE INTO dead_letter_trash (batch, until, ${COLUMNS})
       SELECT ?, min(?, failed_at + ?), ${COLUMNS} FROM dead_letter WHERE id = ?`);
-    this.#restore = db.prepare(`
-      INSERT INTO dead_letter (${COLUMNS}) SELECT ${SOUND_COLUMNS} FROM dead_letter_trash WHERE number = ?
-      ON CONFLICT (id) DO NOTHING RETURNING ${COUNTED}`);
+    const restore = (columns: readonly string[]): StatementSync =>
+      db.prepare(`
+        INSERT INTO dead_letter (${COLUMNS}) SELECT ${columns.join(", ")} FROM dead_letter_trash WHERE number = ?
+        ON CONFLICT (id) DO NOTHING RETURNING ${COUNTED}`);
+    this.#restore = restore(SOUND_COLUMNS);
+    this.#restoreRenamed = restore(RENAMED_COLUMNS);
+    this.#isAgain = db.prepare(`
+      SELECT ${saysId("trash")} AND ${saysId("there")} AS again
+      FROM dead_letter_trash AS trash JOIN dead_letter AS there ON there.id = trash.id WHERE trash.number = ?`);
+    this.#rename = db.prepare(`UPDATE dead_letter_trash SET id = ${NEW_ID} WHERE number = ?`);
     this.#marksOf = db.prepare("SELECT id, marks FROM dead_letter_trash WHERE number = ?");
-    this.#marksIn = db.prepare("SELECT id, marks FROM dead_letter_trash WHERE batch = ? AND id = ? AND until > ?");
+    this.#former = db.prepare(`
+      SELECT number, id, marks FROM dead_letter_trash WHERE batch = ? AND id = ? AND until > ?`);
     // In the order in which they came: those that are next to each other in the list come back next to each other.
     this.#batch = db.prepare(`
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
@@ -74,7 +89,7 @@ export class TrashStatements {
       )
       DELETE FROM dead_letter_trash WHERE number IN (
         SELECT trash.number FROM batches CROSS JOIN dead_letter_trash AS trash
-         WHERE trash.batch = batches.batch AND trash.id = ?)`);
+         WHERE trash.batch = batches.batch AND trash.id = ? AND ${saysId("trash")})`);
     this.#ends = db.prepare(`
       SELECT min(until) AS until FROM dead_letter_trash UNION ALL SELECT max(until) FROM dead_letter_trash`);
     this.#untilAt = db.prepare(`
@@ -97,25 +112,40 @@ export class TrashStatements {
     this.#move.run(batch, until, retentionMs, id);
   }
 
-  /** Copies one back; `undefined` when its id is there again. */
+  /**
+   * Copies one back; `undefined` when the same entry is there again. If another one is there under its id, as somebody has changed
+   * that of either, it gets a new id, under which it is spoiled: neither of them is the newer truth of the other.
+   */
   restore(number: number): CountedRow | undefined {
-    return this.#restore.get(number) as CountedRow | undefined;
+    const row =
+      this.#restore.get(number) ?? (this.isAgain(number) === true ? undefined : this.#restoreRenamed.get(number));
+    return row as CountedRow | undefined;
+  }
+
+  /** Whether what the list has under its id is the same entry, too; `undefined`: it has none. */
+  isAgain(number: number): boolean | undefined {
+    const row = this.#isAgain.get(number) as { readonly again: number } | undefined;
+    return row && row.again === 1;
+  }
+
+  rename(number: number): void {
+    this.#rename.run(number);
   }
 
   marksOf(number: number): MarksRow {
     return this.#marksOf.get(number) as unknown as MarksRow;
   }
 
-  /** Of the entry with this id that is in the batch, in time. */
-  marksIn(batch: string, id: string, now: number): MarksRow | undefined {
-    return this.#marksIn.get(batch, id, now) as MarksRow | undefined;
+  /** What the batch has under this id, in time. */
+  former(batch: string, id: string, now: number): FormerRow | undefined {
+    return this.#former.get(batch, id, now) as FormerRow | undefined;
   }
 
   delete(number: number): void {
     this.#delete.run(number);
   }
 
-  /** Of whatever batches have it. */
+  /** Of whatever batches have it; not another entry that somebody has given this id. */
   deleteById(id: string): void {
     this.#deleteById.run(id);
   }

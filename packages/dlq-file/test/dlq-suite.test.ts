@@ -1,7 +1,10 @@
 import { describeDlqParts, describeDlqStore } from "@bridge/conformance";
-import type { DlqStore } from "@bridge/ports";
+import { type Clock, type DlqStore, systemClock } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
 import { changedCopyOf, openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
+
+/** Its minutes are moments. */
+const HASTY: Clock = { ...systemClock, every: (ms, tick) => systemClock.every(ms === 60_000 ? 20 : ms, tick) };
 
 const subject = {
   open: async () => openScratchDlq(),
@@ -24,6 +27,18 @@ describeDlqParts("file", {
     changedCopyOf(store, (db) => {
       db.prepare("UPDATE dead_letter SET id = ? WHERE id = ?").run(to, id);
     }),
+  renameInTrash: (store, { batch, id }, to) =>
+    changedCopyOf(store, (db) => {
+      db.prepare("UPDATE dead_letter_trash SET id = ? WHERE batch = ? AND id = ?").run(to, batch, id);
+    }),
+  moveEnds: (store, batch, until) =>
+    changedCopyOf(
+      store,
+      (db) => {
+        db.prepare("UPDATE dead_letter_trash SET until = ? WHERE batch = ?").run(until, batch);
+      },
+      { clock: HASTY },
+    ),
   rewriteJob: (store, id, change) =>
     changedCopyOf(store, (db) => {
       const select = db.prepare("SELECT document FROM dead_letter_job WHERE id = ?");

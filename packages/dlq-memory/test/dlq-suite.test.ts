@@ -24,6 +24,16 @@ describeDlqParts("memory", {
     "jobs: a job whose document somebody has cut off, emptied or replaced is handed out, and holds up no other":
       UNCHANGED,
     "jobs: a job survives an abrupt end": FORGETS,
+    "trash: an entry of the trash that somebody has given the id of another one comes back beside it, as one that is spoiled":
+      UNCHANGED,
+    "trash: an entry of the trash that somebody has given the id of another one stays when that is purged and brought back, too":
+      UNCHANGED,
+    "trash: an entry of the trash that somebody has given the id of another one stays when that is delivered":
+      UNCHANGED,
+    "trash: operators 3.5.7: what is purged stays until the end that its job says, whatever somebody has made of the end beside it":
+      UNCHANGED,
+    "trash: operators 3.5.7: of what is purged nothing is left a day after its job says so, whatever somebody has made of the end beside it":
+      UNCHANGED,
     "trash: the trash survives an abrupt end": FORGETS,
   },
 });

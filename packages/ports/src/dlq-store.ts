@@ -182,7 +182,7 @@ export interface DlqMarks {
 export interface DeleteOptions {
   /**
    * Their messages are delivered: what the trash has of these ids is erased as well, in whatever batch, so that nothing brings them back.
-   * Also of an entry that is being moved there, or back, at the same time.
+   * Also of an entry that is being moved there, or back, at the same time; not another entry that somebody has given such an id.
    */
   readonly delivered?: boolean | undefined;
 }
@@ -222,8 +222,9 @@ export interface DlqTrash {
   move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
   /**
    * Brings up to `limit` entries of a batch back, as they were, with their marks. Where the id has been written again meanwhile, the entry
-   * that is there stays, which is the newer truth, and gets the marks of the other (`mergedMarks`). At every moment, whoever is killed
-   * and whoever marks at the same time, each entry is in the trash or out of it, and its marks with it. What was killed in the middle may
+   * that is there stays, which is the newer truth, and gets the marks of the other (`mergedMarks`). Of two entries of which somebody
+   * has given one the id of the other neither is that: the one of the trash comes back under a new id, as one that is spoiled, and counts as
+   * restored. At every moment, whoever is killed and whoever marks at the same time, each entry is in the trash or out of it, and its marks with it. What was killed in the middle may
    * count one as present that it has restored, and none as restored that was there.
    */
   restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack>;

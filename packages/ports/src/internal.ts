@@ -25,6 +25,7 @@ export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
 export { fingerprintOf } from "./fingerprint.ts";
 export { type FacetCell, type FacetLine, FacetTally, oneAt } from "./dlq/facet-tally.ts";
 export { histogramOf, histogramStep } from "./dlq/facet-histogram.ts";
+export { batchTime } from "./dlq/batch-time.ts";
 export { isStillListed } from "./dlq/is-still-listed.ts";
 export { sealJob, unsealJob } from "./dlq/job-seal.ts";
 export { matchesQuery } from "./dlq/matches-query.ts";
@@ -34,6 +35,7 @@ export { PageOfHeads } from "./dlq/page-of-heads.ts";
 export { RecentFacets } from "./dlq/recent-facets.ts";
 export {
   headOrKnown,
+  idIn,
   isSpoiled,
   packDeadLetter,
   type PackedDeadLetter,

@@ -67,6 +67,15 @@ export function legibleIn({ head: text, envelope }: PackedDeadLetter): LogFields
   }
 }
 
+/** The id that a packed head says; `undefined` when it cannot be read. A store may find the entry by another one, as somebody has changed it. */
+export function idIn(head: string): string | undefined {
+  try {
+    return textIn(unpackDeadLetterHead(head).id);
+  } catch {
+    return undefined;
+  }
+}
+
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Case } from "../case.ts";
 import { CHANGED_HEAD_CHECKS } from "./changed-head-checks.ts";
+import { CHANGED_TRASH_CHECKS } from "./changed-trash-checks.ts";
 import type { DlqPart, DlqPartCheck, DlqPartsSubject } from "./dlq-parts-subject.ts";
 import { FACET_CHECKS } from "./facet-checks.ts";
 import { JOB_CHECKS } from "./job-checks.ts";
@@ -13,7 +14,7 @@ const CHECKS = {
   facets: FACET_CHECKS,
   marks: MARKING_CHECKS,
   jobs: JOB_CHECKS,
-  trash: { ...TRASH_CHECKS, ...TAKING_BACK_CHECKS },
+  trash: { ...TRASH_CHECKS, ...TAKING_BACK_CHECKS, ...CHANGED_TRASH_CHECKS },
 } satisfies Record<DlqPart, unknown>;
 
 /** The name of a case begins with that of its part. */

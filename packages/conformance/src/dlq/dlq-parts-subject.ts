@@ -20,6 +20,17 @@ export interface DlqPartsSubject extends Omit<DlqStoreSubject, "except"> {
   moveInTime?(store: DlqStore, id: string, failedAt: number): Promise<DlqStore>;
   /** The same with the id by which the store has the entry; `undefined`: it can have none under such an id. */
   rename?(store: DlqStore, id: string, to: string): Promise<DlqStore | undefined>;
+  /** The same with the id by which the trash has an entry of the batch, which it then has under `to`, and the list may have, too. */
+  renameInTrash?(
+    store: DlqStore,
+    entry: { readonly batch: string; readonly id: string },
+    to: string,
+  ): Promise<DlqStore>;
+  /**
+   * The same with the time, in epoch milliseconds, at which what the trash has of the batch ends. The store erases what is over its time soon
+   * after that. Without this the cases with a changed end have to be excused.
+   */
+  moveEnds?(store: DlqStore, batch: string, until: number): Promise<DlqStore>;
   /** The same with the document that the store keeps of a job. Without this the cases with a damaged job have to be excused. */
   rewriteJob?(store: DlqStore, id: string, change: (document: string) => string): Promise<DlqStore>;
   /** The parts that it has. Default: all of them. */

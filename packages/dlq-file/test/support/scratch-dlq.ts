@@ -40,7 +40,11 @@ export async function survivorOf(store: DlqStore): Promise<ScratchDlq> {
 }
 
 /** Another DLQ on what the file holds, once somebody has changed that. The store is closed. */
-export async function changedCopyOf(store: DlqStore, change: (db: DatabaseSync) => void): Promise<ScratchDlq> {
+export async function changedCopyOf(
+  store: DlqStore,
+  change: (db: DatabaseSync) => void,
+  options: Partial<FileDlqOptions> = {},
+): Promise<ScratchDlq> {
   const scratch = scratchFolder();
   cpSync(dirname(PATHS.get(store) ?? ""), scratch.folder, { recursive: true });
   await store[Symbol.asyncDispose]();
@@ -48,7 +52,7 @@ export async function changedCopyOf(store: DlqStore, change: (db: DatabaseSync) 
   change(db);
   db.close();
   rmSync(`${scratch.path}-mark`, { force: true });
-  return openIn(scratch, {});
+  return openIn(scratch, options);
 }
 
 /** The same DLQ, of which somebody has changed the file while it is open. */

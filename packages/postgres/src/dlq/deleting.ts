@@ -2,7 +2,7 @@ import type { DeadLetterFilter } from "@bridge/ports";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
-import { ENTRIES, TRASH } from "./dlq-tables.ts";
+import { ENTRIES, saysId, TRASH } from "./dlq-tables.ts";
 import { bound, type Filtered, filtered } from "./filtered.ts";
 
 /** Entries of one statement: locks are held briefly, and nobody else waits for long. */
@@ -83,7 +83,7 @@ export class Deleting {
     }
   }
 
-  /** Batches of the trash are few, and each has an index by ids. */
+  /** Batches of the trash are few, and each has an index by ids. Another entry that somebody has given such an id stays there. */
   #withTrash(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
     const which = ofIds(ids, this.#visibleFrom());
@@ -94,7 +94,8 @@ export class Deleting {
           FROM batches WHERE batches.batch IS NOT NULL
       ), taken AS MATERIALIZED (
         SELECT found.batch, found.id FROM batches CROSS JOIN LATERAL (
-          SELECT batch, id FROM ${trash} AS one WHERE one.batch = batches.batch AND id = ANY($${which.values.length})
+          SELECT batch, id FROM ${trash} AS one
+           WHERE one.batch = batches.batch AND id = ANY($${which.values.length}) AND ${saysId("one")}
            ORDER BY id FOR UPDATE
         ) AS found
       ), erased AS (

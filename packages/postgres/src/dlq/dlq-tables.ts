@@ -10,6 +10,14 @@ export const TRASH = "dead_letter_trash";
 export const COLUMNS =
   "id, route_id, binding_id, category, error_code, failed_at, fingerprint, envelope_key, correlation_key, head, envelope, payload, marks";
 
+/** A condition: the head of the row says the id that it is found by. It is JSON, in whose texts quotes have a backslash. */
+export function saysId(row: string): string {
+  return `strpos(${row}.head, '"id":' || to_json(${row}.id)::text) > 0`;
+}
+
+/** An id that no entry has: under it, what is another entry than its id says is kept, and is spoiled. */
+export const NEW_ID = "'spoiled-' || substr(md5(random()::text || clock_timestamp()::text), 1, 16)";
+
 /** Times are epoch milliseconds. */
 const ENTRY = `
         route_id text COLLATE "C" NOT NULL,

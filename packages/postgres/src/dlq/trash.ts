@@ -4,36 +4,41 @@ import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
 import { chunksOf, ofIds, picked } from "./deleting.ts";
-import { COLUMNS, ENTRIES, JOBS, TRASH } from "./dlq-tables.ts";
+import { COLUMNS, ENTRIES, JOBS, NEW_ID, saysId, TRASH } from "./dlq-tables.ts";
 import { bound } from "./filtered.ts";
+import { HOLDS, IS_LONG_OVER, NOW } from "./job-times.ts";
 import type { Marking, MarksRow } from "./marking.ts";
 import { ROW as STORED_JOB } from "./postgres-jobs.ts";
 
 /** Entries of one statement. */
 const CHUNK = 1_000;
 const RESTORING = "restoring from the trash";
-/** The time of all instances, in epoch milliseconds: their own clocks may differ by more than an undo has time. */
-const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
-/** What a purge may have given a longer time than it says is over so much later; clocks differ by less. */
-const SLACK_MS = 24 * 3_600_000;
-/** Longer than a purge can give: whoever says so has changed the document. */
-const MOST_MS = 8 * 24 * 3_600_000;
 /** Jobs of one look. */
 const MOST_JOBS = 1_000;
-/**
- * Conditions on jobs: what such a job has thrown away is in time, or, if its seal holds, cannot be. Their documents are sealed; the end beside
- * an entry is not.
- */
-const HOLDS = `(state = 'undoing' OR ${numberIn("undoUntil")} > ${NOW} AND ${numberIn("undoUntil")} <= ${NOW} + ${MOST_MS})`;
-const IS_LONG_OVER = `state <> 'undoing' AND ${numberIn("undoUntil")} < ${NOW} - ${SLACK_MS}
-  AND ${numberIn("endedAt")} + coalesce(${numberIn("undoWithinMs")}, 0) < ${NOW} - ${SLACK_MS}`;
 /** Before the id of an entry in the note of a call: what has become of it. */
 const RESTORED = "+";
 const PRESENT = "=";
 
-interface TrashRow extends MarksRow {
+/** Of rows of the trash and of the entries: both are of the entry whose id they have. */
+const IS_AGAIN = `${saysId("trash")} AND ${saysId("there")}`;
+const OTHER_COLUMNS = COLUMNS.replace(/^id, /, "");
+
+interface OwnRow extends MarksRow {
+  /** Whether it is the entry whose id it has, as far as it says. */
+  readonly is_own: boolean;
+}
+
+interface TrashRow extends OwnRow {
   /** Another one after each change of the row. */
   readonly version: string;
+}
+
+/** What becomes of rows that are to come back. */
+interface Fates {
+  /** The same entries are there. */
+  readonly present: readonly string[];
+  /** Others are, or may be: they come back under new ids then. */
+  readonly apart: readonly string[];
 }
 
 /** Entries that were deleted and can be taken back: rows that are moved to a table of their own, and back. */
@@ -83,14 +88,22 @@ export class Trash implements DlqTrash {
     return moved;
   }
 
-  /** Of what is to replace entries of the same batch: adds the marks of those. */
+  /** Of what is to replace entries of the same batch: adds the marks of those. Another entry that has such an id keeps its place. */
   async #mergeFormer(batch: string, ids: readonly string[], signal: AbortSignal): Promise<void> {
     if (!isPossible(batch)) return;
-    const text = `SELECT id, marks FROM ${this.#client.table(TRASH)}
-      WHERE batch = $1 AND id = ANY($2) AND ${this.#inTimeOf("$1")} AND marks IS NOT NULL`;
+    const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
+    const text = `SELECT trash.id, trash.marks, ${IS_AGAIN} AS is_own FROM ${trash} AS trash JOIN ${entries} AS there USING (id)
+      WHERE trash.batch = $1 AND trash.id = ANY($2) AND ${this.#inTimeOf("$1")} AND (trash.marks IS NOT NULL OR NOT (${IS_AGAIN}))`;
     const values = [batch, ids];
-    const { rows } = await this.#client.query<MarksRow>({ what: "reading the trash", text, values }, signal);
-    await this.#marking.merge(marksOf(rows), signal);
+    const { rows } = await this.#client.query<OwnRow>({ what: "reading the trash", text, values }, signal);
+    await this.#marking.merge(marksOf(rows.filter((row) => row.is_own)), signal);
+    const others = rows.filter((row) => !row.is_own).map(({ id }) => id);
+    if (others.length === 0) return;
+    const renaming = `UPDATE ${trash} SET id = ${NEW_ID} WHERE batch = $1 AND id = ANY($2)`;
+    await this.#client.query(
+      { what: "keeping an entry of the trash", text: renaming, values: [batch, others] },
+      signal,
+    );
   }
 
   async restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack> {
@@ -102,8 +115,12 @@ export class Trash implements DlqTrash {
       const size = Math.min(CHUNK, limit - restored - present);
       const rows = await this.#inTime(batch, size, signal);
       if (rows.length === 0) break;
-      const there = await this.#marking.merge(marksOf(rows), signal);
-      const out = await this.#takeOut(batch, rows, there, signal);
+      const own = rows.filter((row) => row.is_own);
+      const there = await this.#marking.merge(marksOf(own), signal);
+      const others = there.size === 0 ? there : await this.#others([...there], signal);
+      const foreign = rows.filter((row) => !row.is_own).map(({ id }) => id);
+      const fates = { present: [...there].filter((id) => !others.has(id)), apart: [...foreign, ...others] };
+      const out = await this.#takeOut(batch, rows, fates, signal);
       restored += out.restored;
       present += out.present;
       // What has neither come back nor is there, twice, is kept out by somebody else's trigger.
@@ -118,20 +135,27 @@ export class Trash implements DlqTrash {
 
   /** Of a batch: so many that are in time, with their marks. */
   async #inTime(batch: string, size: number, signal: AbortSignal): Promise<readonly TrashRow[]> {
-    const text = `SELECT id, marks, xmin::text AS version FROM ${this.#client.table(TRASH)}
-      WHERE batch = $1 AND ${this.#inTimeOf("$1")} AND failed_at >= $2 ORDER BY id LIMIT $3`;
+    const text = `SELECT id, marks, xmin::text AS version, ${saysId("trash")} AS is_own
+      FROM ${this.#client.table(TRASH)} AS trash WHERE batch = $1 AND ${this.#inTimeOf("$1")} AND failed_at >= $2 ORDER BY id LIMIT $3`;
     const values = [batch, bound(this.#visibleFrom()), size];
     return (await this.#client.query<TrashRow>({ what: "reading the trash", text, values }, signal)).rows;
   }
 
+  /** Of entries that are there: those that somebody has given the id of another one. */
+  async #others(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const text = `SELECT id FROM ${this.#client.table(ENTRIES)} AS there WHERE id = ANY($1) AND NOT ${saysId("there")}`;
+    const { rows } = await this.#client.query<{ id: string }>({ what: RESTORING, text, values: [ids] }, signal);
+    return new Set(rows.map(({ id }) => id));
+  }
+
   /**
-   * Those that are not `there` come back; the others only leave the trash, as the entries there have their marks. What has been moved
+   * Those that are not `present` come back; the others only leave the trash, as the entries there have their marks. What has been moved
    * there anew, or written again, since it was looked stays in the trash, for the next look.
    */
   async #takeOut(
     batch: string,
     rows: readonly TrashRow[],
-    there: ReadonlySet<string>,
+    { present, apart }: Fates,
     signal: AbortSignal,
   ): Promise<TakenBack> {
     const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
@@ -139,12 +163,15 @@ export class Trash implements DlqTrash {
         SELECT ${COLUMNS} FROM ${trash}
          WHERE batch = $1 AND id = ANY($2) AND (id, xmin::text) IN (SELECT * FROM unnest($2::text[], $3::text[]))
          ORDER BY id FOR UPDATE
+      ), coming AS MATERIALIZED (
+        SELECT locked.*, CASE WHEN id = ANY($6) AND EXISTS (
+          SELECT 1 FROM ${entries} AS there WHERE there.id = locked.id AND there.failed_at >= $5
+        ) THEN ${NEW_ID} ELSE id END AS becomes FROM locked WHERE NOT id = ANY($4)
       ), restored AS (
-        INSERT INTO ${entries} AS there (${COLUMNS})
-        SELECT ${COLUMNS} FROM locked WHERE NOT id = ANY($4)
+        INSERT INTO ${entries} AS there (${COLUMNS}) SELECT becomes, ${OTHER_COLUMNS} FROM coming
         ON CONFLICT (id) DO UPDATE SET (${COLUMNS}) = (${excluded(COLUMNS)}) WHERE there.failed_at < $5 RETURNING id
       ), picked AS (
-        SELECT id, '${RESTORED}' || id AS told FROM restored
+        SELECT id, '${RESTORED}' || id AS told FROM coming WHERE becomes IN (SELECT id FROM restored)
         UNION ALL SELECT id, '${PRESENT}' || id FROM locked WHERE id = ANY($4)
       ), gone AS (
         DELETE FROM ${trash} WHERE batch = $1 AND id IN (SELECT id FROM picked) RETURNING id
@@ -153,10 +180,10 @@ export class Trash implements DlqTrash {
       )`;
     const ids = rows.map(({ id }) => id);
     const versions = rows.map(({ version }) => version);
-    const values = [batch, ids, versions, [...there], bound(this.#visibleFrom())];
+    const values = [batch, ids, versions, present, bound(this.#visibleFrom()), apart];
     const told = await this.#changes.make({ what: RESTORING, queries, values, whole: true }, signal);
-    const restored = told.filter((id) => id.startsWith(RESTORED)).length;
-    return { restored, present: told.length - restored };
+    const back = told.filter((id) => id.startsWith(RESTORED)).length;
+    return { restored: back, present: told.length - back };
   }
 
   async count(cap: number, signal: AbortSignal, batch?: string): Promise<number> {
@@ -199,11 +226,6 @@ export class Trash implements DlqTrash {
     const jobs = this.#client.table(JOBS);
     return `(until > ${NOW} OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${batch} AND ${HOLDS}))`;
   }
-}
-
-/** A number at the top of a job's document. Within a text of JSON the quotes have a backslash. */
-function numberIn(name: string): string {
-  return `substring(document from '"${name}":([0-9]{1,15})')::bigint`;
 }
 
 function marksOf(rows: readonly MarksRow[]): ReadonlyMap<string, DeadLetterMarks | undefined> {

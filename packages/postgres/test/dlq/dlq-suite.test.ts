@@ -41,6 +41,19 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
       return store;
     },
     rename: (store, id, to) => rewritten(store, { table: "dead_letters", column: "id", id }, () => to),
+    async renameInTrash(store, { batch, id }, to) {
+      const trash = `${schema.connection.schema}.dead_letter_trash`;
+      await schema.rows(`UPDATE ${trash} SET id = '${to}' WHERE batch = '${batch}' AND id = '${id}'`);
+      return store;
+    },
+    async moveEnds(store, batch, until) {
+      await schema.rows(
+        `UPDATE ${schema.connection.schema}.dead_letter_trash SET until = ${until} WHERE batch = '${batch}'`,
+      );
+      // It sweeps as it opens.
+      await store[Symbol.asyncDispose]();
+      return openDlq(schema.connection);
+    },
     rewriteJob: (store, id, change) => rewritten(store, { table: "dead_letter_jobs", column: "document", id }, change),
     many: times(2_000, 10_000),
     courses: times(4, 60),
