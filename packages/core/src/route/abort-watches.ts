@@ -1,10 +1,10 @@
-/** Signals that nobody uses any more are looked for when there are so many more than in use. */
+/** How many signals are watched beyond those in use before the unused ones are dropped. */
 const SPARE = 1_000;
 
 /**
- * One listener on each signal of a route's sources, which many of its deliveries share: to add and remove one for each
- * would cost more than all else. They are taken off when the route ends, because a connection outlives the routes that a
- * reload replaces.
+ * Watches each signal of a route's sources with one listener, because many deliveries share a signal: adding and
+ * removing a listener per delivery would cost more than everything else. The listeners are removed when the route ends,
+ * because a connection outlives the routes that a reload replaces.
  */
 export class AbortWatches implements Disposable {
   readonly #onAbort: (signal: AbortSignal) => void;
@@ -12,7 +12,7 @@ export class AbortWatches implements Disposable {
   readonly #watched = new Map<AbortSignal, () => void>();
   #most = SPARE;
 
-  /** `inUse`: those whose abortion matters to something right now. */
+  /** `inUse`: the signals whose abort still matters. */
   constructor(onAbort: (signal: AbortSignal) => void, inUse: () => ReadonlySet<AbortSignal | undefined>) {
     this.#onAbort = onAbort;
     this.#inUse = inUse;

@@ -1,14 +1,14 @@
 import { type Addressing, BridgeError, type Envelope } from "@bridge/ports";
 
-/** What a message's address is, once its placeholders are filled in. */
+/** Returns a message's address, with the placeholders filled in. */
 export type AddressOf = (envelope: Envelope) => string;
 
 const PLACEHOLDER = /\{[^{}]+\}/g;
-/** Written behind a name: the value may span levels. */
+/** Suffix of a placeholder's name: the value may span levels. */
 const SPANS = "...";
 const SUBJECT = "$subject";
 
-/** Placeholders for what is not a header. */
+/** Placeholders that do not name a header. */
 const PROPERTIES: ReadonlyMap<string, AddressOf> = new Map([
   ["$id", (envelope) => envelope.id],
   [SUBJECT, (envelope) => envelope.subject],
@@ -16,8 +16,9 @@ const PROPERTIES: ReadonlyMap<string, AddressOf> = new Map([
 
 /**
  * Compiles a binding's address. `{name}` stands for the header of that name, `{$subject}` and `{$id}` for the message's
- * own; the sender decides how a value may stand there. A value is one level of the address, but for that of `{name...}` and
- * for the subject, which is an address itself. The result throws `BINDING_UNRESOLVED` when one is missing, or is more.
+ * own. The sender decides how to escape a value. A value must be one level of the address, except `{name...}` and
+ * `{$subject}`, which may span several. The result throws `BINDING_UNRESOLVED` when a value is missing or spans levels
+ * that it may not.
  */
 export function compileAddress(template: string, addressing: Addressing | undefined): AddressOf {
   const parts: AddressOf[] = [];

@@ -3,17 +3,17 @@ import type { RouteControl } from "../control/controls.ts";
 import type { Lease } from "../lease/lease.ts";
 import { Slots } from "./slots.ts";
 
-/** What a delivery needs before a route begins with it: a slot, no pause, and leave by the rate limit. */
+/** Decides when a route may begin a delivery: it needs a free slot, no pause, the leases and a turn under the rate limit. */
 export class Admission {
-  /** How long a source that is lost is left alone. */
+  /** The pauses before a lost source is asked again. */
   readonly backoff: BackoffPolicy;
-  /** How many slots there are. */
+  /** The number of slots. */
   readonly maxInFlight: number;
   readonly #control: RouteControl;
   readonly #leases: readonly Lease[];
   readonly #slots: Slots;
 
-  /** `leases`: what is to be held before a delivery is welcome. */
+  /** `leases`: all of them must be held before a delivery is admitted. */
   constructor({ backoff, maxInFlight }: RoutePolicy, control: RouteControl, leases: readonly Lease[]) {
     this.backoff = backoff;
     this.maxInFlight = maxInFlight;
@@ -22,12 +22,12 @@ export class Admission {
     this.#slots = new Slots(maxInFlight);
   }
 
-  /** Whether a delivery is welcome: {@link room} would resolve at once. */
+  /** Whether {@link room} would resolve at once. */
   get hasRoom(): boolean {
     return this.#slots.hasRoom && !this.#control.pause.paused && this.#leased;
   }
 
-  /** Resolves when a delivery is welcome; rejects with the signal's reason when that comes first. */
+  /** Resolves when a delivery can be admitted; rejects with the signal's reason if `signal` aborts first. */
   async room(signal: AbortSignal): Promise<void> {
     await this.#slots.room(signal);
     await this.#control.pause.whenResumed(signal);
@@ -36,9 +36,10 @@ export class Admission {
   }
 
   /**
-   * Takes a slot for a delivery that has come: `true` when it is taken, `false` when `signal` aborted first, or `takenBack`. One that
-   * came with a pause, or without a lease, waits, unsettled, like one that is over the rate. What its source takes back meanwhile
-   * leaves its turn to the next: under more load than the rate lets through, all turns would go to callers that have given up.
+   * Takes a slot for a delivery that has arrived: `true` when taken, `false` when `signal` or `takenBack` aborted
+   * first. A delivery that arrives during a pause or without a lease waits unsettled, like one above the rate. One that
+   * its source takes back while it waits gives up its turn: otherwise, under more load than the rate allows, every turn
+   * would go to a caller that has already given up.
    */
   admit(signal: AbortSignal, takenBack?: AbortSignal): true | Promise<boolean> {
     if (this.#control.pause.paused || !this.#leased || !this.#slots.tryTake())
@@ -50,18 +51,17 @@ export class Admission {
     return turn === undefined ? true : this.#inTurn(turn, both);
   }
 
-  /** Waits for a slot and takes it, for what an operator puts in; rejects with the signal's reason. */
+  /** Waits for a slot and takes it, for a message that an operator injects. Rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<void> {
     return this.#slots.take(signal);
   }
 
-  /** Takes back what was admitted, for which nothing is to be done: its turn is the next one's. */
+  /** Undoes an admission that turned out to need no work: frees the slot and the turn. */
   giveBack(): void {
     this.#slots.release();
     this.#control.rate.giveBack();
   }
 
-  /** Gives a slot back. */
   release(): void {
     this.#slots.release();
   }

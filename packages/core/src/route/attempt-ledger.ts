@@ -6,8 +6,8 @@ export interface AttemptRecord {
 }
 
 /**
- * Counts attempts across redeliveries of sources that do not count themselves (spec 1.3). Keyed on the stable identity
- * of a message; bounded, the least recently used goes first; kept per instance and lost at its end.
+ * Counts attempts across redeliveries for sources that do not count them (spec 1.3). Keyed on the message's stable
+ * identity. Bounded: evicts the least recently used. Kept in memory, so an instance's counts end with it.
  */
 export class AttemptLedger {
   readonly #records = new Map<string, AttemptRecord>();

@@ -1,7 +1,7 @@
 import { type BridgeError, type DeadLetter, type Envelope, type MessageHeaders, RESERVED } from "@bridge/ports";
 import { deadLetterId } from "./identity.ts";
 
-/** Why a message was given up, in words; the details are in the entry's error code and last error. */
+/** Why the bridge gave the message up, in words; the entry's error code and last error have the details. */
 function reasonOf(error: BridgeError, attempts: number): string {
   switch (error.class) {
     case "transient":
@@ -17,22 +17,22 @@ function reasonOf(error: BridgeError, attempts: number): string {
   }
 }
 
-/** A message that was given up, and where. */
+/** A message that the bridge gave up, and where. */
 export interface Casualty {
-  /** As it was received, before any processor: what the entry keeps. */
+  /** As received, before any processor: this is what the entry keeps. */
   readonly received: Envelope;
   readonly routeId: string;
-  /** Empty when none had been chosen. */
+  /** Empty if no binding had been chosen. */
   readonly bindingId: string;
   readonly attempts: number;
   /** Epoch milliseconds. */
   readonly failedAt: number;
 }
 
-/** Characters: a handler may throw an error with all of an answer in its text, and a page of the DLQ has a thousand entries. */
+/** In characters. A handler may put a whole response body into its error text, and a page of the DLQ has a thousand entries. */
 const LAST_ERROR_LENGTH = 8_192;
 
-/** The entry for a message that was given up (spec 2.7). */
+/** Builds the entry for a message that the bridge gave up (spec 2.7). */
 export function deadLetterOf(casualty: Casualty, error: BridgeError): DeadLetter {
   const { received: envelope, routeId, bindingId, attempts, failedAt } = casualty;
   return {
@@ -53,7 +53,7 @@ export function deadLetterOf(casualty: Casualty, error: BridgeError): DeadLetter
   };
 }
 
-/** What a redriven message tells of the one that it repeats; nothing of another one. */
+/** What the entry of a redriven message says about the original; empty for any other message. */
 function redrivenFrom({ headers }: Envelope): Pick<DeadLetter, "causationId" | "redrives"> {
   const causationId = headers[RESERVED.causationId];
   return causationId === undefined ? {} : { causationId, redrives: redrivesOf(headers) };

@@ -2,20 +2,20 @@ import type { RoutePolicy } from "@bridge/config";
 import type { BridgeError } from "@bridge/ports";
 import { backoffDelay } from "./backoff.ts";
 
-/** What is to be done with a message that failed. */
+/** What to do with a failed message. */
 export type FailureDecision =
   | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "dlq" }
   | { readonly kind: "drop" };
 
 export interface FailureFacts {
-  /** How many attempts have been charged, this one included. */
+  /** Attempts charged so far, including this one. */
   readonly attempt: number;
-  /** How long the bridge has had the message, in milliseconds. */
+  /** How long the bridge has held the message, in milliseconds. */
   readonly ageMs: number;
 }
 
-/** A target that asks for a longer pause than this is asked again all the same. */
+/** Caps the pause that a target asks for with `retryAfterMs`. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 /**

@@ -18,7 +18,10 @@ import type { Work } from "./work.ts";
 
 const DELIVERED: Outcome = { disposition: "delivered", failedBindings: [] };
 
-/** Delivery mode `direct_hold`: the source is held until every target has accepted, or the policy has been carried out. */
+/**
+ * Delivery mode `direct_hold`: the source's message stays unsettled until every target has accepted it or the policy
+ * has been carried out.
+ */
 export class DirectHold implements Handover {
   readonly able = true;
   readonly leases: readonly Lease[];
@@ -69,7 +72,7 @@ export class DirectHold implements Handover {
     let disposition: EndedLeg["disposition"] = "abandoned";
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
     let attempt = 0;
-    // A turn outlasts the wait for a lease: whoever had to wait for another one would find the lease too short again.
+    // Keep the turn while waiting for a lease renewal: waiting for another turn could leave the lease too short again.
     let hasTurn = false;
     try {
       while (!work.cancelled) {
@@ -93,7 +96,7 @@ export class DirectHold implements Handover {
           first = undefined;
           if (turn !== undefined) work.waited();
           hasTurn = turn === undefined || (await turn.then(yes, no));
-          // Much may have changed while it waited.
+          // The state may have changed during the wait.
           if (work.cancelled) break;
           if (pause.paused || link?.connected === false) {
             hasTurn = false;
@@ -128,7 +131,7 @@ export class DirectHold implements Handover {
       }
       return told({ disposition, bindingId });
     } finally {
-      // The turns of many who have left would keep who is there from theirs.
+      // Return unused turns, so that legs that have ended do not slow down those that still wait.
       if (hasTurn) rate.giveBack();
       first?.passOver(rate);
       target.account.close(disposition);
@@ -136,13 +139,13 @@ export class DirectHold implements Handover {
     }
   }
 
-  /** Whether whoever waited for the answer has left before anything was sent. */
+  /** Whether the caller that awaited the answer left before anything was sent. */
   #hasLeft(work: Work): boolean {
     const { config, surprises } = this.#parts;
     return work.unbegun && !isWanted(work.delivery, config.receiverId, surprises);
   }
 
-  /** How a leg has ended, for whoever asks for it or looks on. */
+  /** Records how the leg ended, for later queries and for taps. */
   #remember(work: Work, target: Target, outcome: EndedLeg["disposition"], attempts: number): void {
     const { recent, taps, clock } = this.#parts;
     const now = outcome === "delivered" ? this.acceptedAt : clock.monotonic();

@@ -1,18 +1,18 @@
 import { type Clock } from "@bridge/ports";
 import { sharedTurns, Slices, type Turns } from "@bridge/ports/internal";
 
-/** Apart from those of answers, so that nobody who asks for many keeps routes from being looked at. */
+/** Separate from the turns of answers, so that a client that asks for many answers does not delay the looks at routes. */
 const lookTurns = sharedTurns();
 
 /**
- * Looks at routes, each due by a timer of its own: at once while there are few of them in a turn, in slices when there are
- * many. After a turn that took long those of thousands of routes are due together.
+ * Looks at routes, each due by its own timer: at once while few are due in a turn, in slices when many are. After a
+ * long turn the looks of thousands of routes are due together.
  */
 export class DueLooks {
   readonly #clock: Pick<Clock, "monotonic" | "turn">;
   readonly #turns: Turns;
   readonly #waiting = new Set<() => void>();
-  /** Of this turn, once one was due in it. */
+  /** Of this turn; set once a look was due in it. */
   #slices: Slices | undefined;
 
   constructor(clock: Pick<Clock, "monotonic" | "turn">, turns: Turns = lookTurns(clock)) {
@@ -20,14 +20,14 @@ export class DueLooks {
     this.#turns = turns;
   }
 
-  /** Calls `look` in this turn, or in one to come; once, however often it is due until then. */
+  /** Calls `look` once, in this turn or a later one, however often it is due before then. */
   due(look: () => void): void {
     const slices = (this.#slices ??= this.#begin());
     if (this.#waiting.size === 0 && !slices.over) look();
     else this.#waiting.add(look);
   }
 
-  /** It is not to be called any more. */
+  /** Cancels a look that is still waiting. */
   forget(look: () => void): void {
     this.#waiting.delete(look);
   }

@@ -1,6 +1,6 @@
 import { BridgeError, type Clock, type Envelope } from "@bridge/ports";
 
-/** Why a message may not be sent any more; `undefined` while it may. Not charged: nothing was tried. */
+/** The error for a message that has expired; `undefined` if it may still be sent. Not charged, because nothing was tried. */
 export function expiryOf(envelope: Envelope, clock: Clock): BridgeError | undefined {
   const { expiresAt } = envelope;
   if (expiresAt === undefined || clock.now() <= expiresAt) return undefined;

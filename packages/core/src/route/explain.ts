@@ -18,15 +18,15 @@ import type { RouteParts, Target } from "./route-parts.ts";
 import { routeNotFound } from "../route-not-found.ts";
 import { runProcessor } from "./run-processor.ts";
 
-/** What a route would do with a message, as far as that can be told without sending it. */
+/** What a route would do with a message, as far as can be known without sending it. */
 export interface Explanation {
-  /** As the route takes it in. */
+  /** As the route receives it. */
   readonly received: Envelope;
   /** The processors that saw it, in order, and what each did. */
   readonly processors: readonly ProcessorStep[];
   /** As it would be sent. */
   readonly sent: Envelope;
-  /** Where it would go; empty when it would not. */
+  /** The bindings it would go to; empty if it would go nowhere. */
   readonly bindings: readonly BindingStep[];
   /** Why it would go nowhere. */
   readonly error?: BridgeError;
@@ -40,7 +40,7 @@ export interface ProcessorStep {
 
 export interface BindingStep {
   readonly id: string;
-  /** With its placeholders filled in; absent when that is not possible. */
+  /** With its placeholders filled in; absent if they cannot be. */
   readonly address?: string;
   readonly error?: BridgeError;
 }
@@ -63,7 +63,7 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   return await explainer.message(options.routeId, options.message, signal);
 }
 
-/** Explains messages of any route of a configuration, of which it has built the parts once. Its disposal ends them. */
+/** Explains messages for any route of a configuration. Builds the parts once; disposing it ends them. */
 export class Explainer implements AsyncDisposable {
   readonly #parts: RuntimeParts;
   readonly #seams: Pick<Seams, "clock" | "random">;
@@ -109,7 +109,10 @@ export class Explainer implements AsyncDisposable {
     return follow(route, { received: envelope, refused: error ?? expiryOf(envelope, clock) }, signal);
   }
 
-  /** A dead letter as it would be sent again, to this binding, or, when that is empty, to those chosen for it; `undefined` when its route or binding is not there. */
+  /**
+   * Explains how a dead letter would be redriven: to `onlyBinding`, or to the bindings that the resolver chooses if
+   * that is empty. `undefined` if its route or binding no longer exists.
+   */
   async replay(entry: DeadLetter, onlyBinding: string, signal: AbortSignal): Promise<Explanation | undefined> {
     const route = this.#parts.routes.get(partKey.route(entry.routeId));
     if (route === undefined || (onlyBinding !== "" && !route.targets.has(onlyBinding))) return undefined;
@@ -128,7 +131,7 @@ async function follow(
   taken: {
     readonly received: Envelope;
     readonly refused: BridgeError | undefined;
-    /** A redrive goes past the resolver. */
+    /** Of a redrive: the only binding, past the resolver. */
     readonly only?: string | undefined;
   },
   signal: AbortSignal,

@@ -13,13 +13,13 @@ export interface FailedLeg {
 }
 
 /**
- * Tells what failed on one route and leaves no other trace: what its policy drops, dead letters that were not written or not deleted, and
- * attempts before the last. Attempts, drops and what was not deleted each at `debug`; but for attempts also in one line for each binding
- * and reason, at once and then each minute with their number.
+ * Logs what fails on one route and leaves no other trace: messages that the policy drops, dead letters that could not
+ * be written or deleted, and attempts before the last. Logs each attempt, drop and failed deletion at `debug`.
+ * Everything except attempts also gets one line per binding and reason, at once and then each minute with the count.
  */
 export class FailureLog implements Disposable {
   readonly #logger: Logger;
-  /** By binding and code, so that their number is bounded by the configuration. */
+  /** Keyed by binding and code, so that the configuration bounds their number. */
   readonly #lines: GatheredLines;
 
   constructor(logger: Logger, clock: Clock) {
@@ -27,7 +27,7 @@ export class FailureLog implements Disposable {
     this.#lines = new GatheredLines(clock);
   }
 
-  /** An attempt failed, and another one follows. */
+  /** An attempt failed, and another follows. */
   triedInVain(leg: FailedLeg, attempt: number, delayMs: number): void {
     const stack = unclassified(leg.error);
     this.#logger.debug("attempt failed: it is tried again", {
@@ -38,7 +38,7 @@ export class FailureLog implements Disposable {
     });
   }
 
-  /** The policy has dropped it. */
+  /** The policy dropped the message. */
   dropped(leg: FailedLeg, disposition: Disposition): void {
     this.#logger.debug("message dropped", { ...fieldsOf(leg), disposition });
     const { bindingId, envelopeId, error } = leg;
@@ -52,7 +52,7 @@ export class FailureLog implements Disposable {
     );
   }
 
-  /** A dead letter could not be written; it is tried again, and that may go on for as long as the store is full. */
+  /** A dead letter could not be written. It is tried again, possibly for as long as the store is full. */
   notWritten(error: BridgeError, trace: LogFields): void {
     this.#lines.note(`dead letter ${error.code}`, (count) =>
       this.#logger.error("dead letter not written: the message is kept where it is and tried again", {
@@ -64,7 +64,7 @@ export class FailureLog implements Disposable {
     );
   }
 
-  /** A dead letter was delivered and could not be deleted. A store that is away keeps all of a batch from it. */
+  /** A redriven dead letter was delivered but could not be deleted. A store outage can cause this for a whole batch. */
   notDeleted(entryId: string, error: BridgeError, trace: LogFields): void {
     this.#logger.debug("redriven entry not deleted", { entry_id: entryId, error: error.message, ...trace });
     this.#lines.note(`not deleted ${error.code}`, (count) =>
@@ -75,7 +75,7 @@ export class FailureLog implements Disposable {
     );
   }
 
-  /** Tells what is left to tell. */
+  /** Writes the lines that are still pending. */
   [Symbol.dispose](): void {
     this.#lines[Symbol.dispose]();
   }
@@ -85,7 +85,7 @@ function fieldsOf({ bindingId, envelopeId, error, trace }: FailedLeg): LogFields
   return { binding_id: bindingId, envelope_id: envelopeId, code: error.code, error: error.message, ...trace };
 }
 
-/** Where somebody's code threw what nobody classified: nothing else of the failure says where. */
+/** The stack of an error that nobody classified: nothing else in the failure says where it was thrown. */
 function unclassified({ code, cause }: BridgeError): string | undefined {
   return code === "INTERNAL" && !BridgeError.is(cause) ? stackOf(cause) : undefined;
 }

@@ -13,26 +13,26 @@ import type { EndedLeg } from "./outcome.ts";
 import type { RouteParts } from "./route-parts.ts";
 import type { Work } from "./work.ts";
 
-/** Messages of one route whose attempts are remembered across redeliveries. */
+/** How many messages of one route have their attempts remembered across redeliveries. */
 const LEDGER_CAPACITY = 10_000;
 
-/** Counts the attempts of one leg over its hold: contract §5. */
+/** Counts the attempts of one leg while the bridge holds its message: contract §5. */
 export class Attempts {
   readonly key: string | undefined;
-  /** Attempts that were charged before this hold. */
+  /** Attempts charged before this hold. */
   readonly before: number;
   readonly since: number;
-  /** Whether they, and their age if it matters, are counted on when the source hands the message out again. */
+  /** Whether the count, and the age if it matters, survives a redelivery by the source. */
   readonly lasting: boolean;
   charged = 0;
 
   constructor(work: Work, bindingId: string, ledger: AttemptLedger, policy: RoutePolicy) {
     const { receiveCount } = work.delivery;
-    // A source that counts tells how often it has handed a message out, but not since when.
+    // A source that counts says how often it has handed a message out, but not since when.
     const told = receiveCount !== undefined && policy.replayBudgetMs === 0;
     const identity = told ? undefined : stableIdentity(work.received);
     this.key = identity === undefined ? undefined : JSON.stringify([bindingId, identity]);
-    // What comes for the first time is not what went by its id before.
+    // A first delivery is not the message that had this id before.
     const record = this.key === undefined || receiveCount === 1 ? undefined : ledger.get(this.key);
     this.before = receiveCount === undefined ? (record?.attempts ?? 0) : Math.max(0, receiveCount - 1);
     this.since = record?.since ?? work.startedAt;
@@ -44,7 +44,7 @@ export class Attempts {
   }
 }
 
-/** What a failed leg comes to: the failure policy of one route, carried out. */
+/** Carries out the failure policy of one route. */
 export class Failures {
   readonly #parts: RouteParts;
   readonly #ledger = new AttemptLedger(LEDGER_CAPACITY);
@@ -57,7 +57,7 @@ export class Failures {
     this.writer = new DeadLetterWriter(parts);
   }
 
-  /** Why a dead letter could not be written, while messages wait for that. */
+  /** Why dead letters cannot be written; `undefined` while no message waits for one. */
   get dlqFailure(): BridgeError | undefined {
     return this.#waitingForDlq > 0 ? this.#dlqFailure : undefined;
   }
@@ -66,21 +66,21 @@ export class Failures {
     return new Attempts(work, bindingId, this.#ledger, this.#parts.config.policy);
   }
 
-  /** Which attempt the first one of this hold is. Asks the ledger only if it holds something: it is asked for each message. */
+  /** The number of this hold's first attempt. Called for every message, so it skips an empty ledger. */
   firstAttempt(work: Work, bindingId: string): number {
     const { receiveCount } = work.delivery;
     if (receiveCount === 1 || (receiveCount === undefined && this.#ledger.size === 0)) return 1;
     return this.attemptsOf(work, bindingId).total + 1;
   }
 
-  /** At the end of every leg that was handed on. */
+  /** Forgets the attempts of a leg that has ended for good. */
   forget(work: Work, bindingId: string): void {
     if (this.#ledger.size === 0) return;
     const { key } = this.attemptsOf(work, bindingId);
     if (key !== undefined) this.#ledger.evict(key);
   }
 
-  /** Charges a failed try, unless nothing was tried. `thrown`: what the error was made of, when it does not say so itself. */
+  /** Charges a failed attempt, unless nothing was tried. `thrown`: the original error, if `error` does not carry it. */
   charge(work: Work, bindingId: string, error: BridgeError, attempts: Attempts, thrown = originalOf(error)): void {
     if (!error.charged) return;
     attempts.charged++;
@@ -91,7 +91,8 @@ export class Failures {
   }
 
   /**
-   * After a failed try: waits and returns `"again"`, or says how the leg ends. `attempts.charged` already counts it.
+   * Handles a failed attempt, which `attempts.charged` already includes: waits and returns `"again"`, or returns how
+   * the leg ends.
    */
   async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
     const ended = await this.#carryOut(work, bindingId, error, attempts);
@@ -100,12 +101,12 @@ export class Failures {
     return ended;
   }
 
-  /** What ends without a binding may have been tried at any of them before, and has ended for all. */
+  /** A message that ends without a binding may have been tried at any of them earlier, and ends for all. */
   #endedAt(bindingId: string): Iterable<string> {
     return bindingId === "" ? ["", ...this.#parts.targets.keys()] : [bindingId];
   }
 
-  /** Ends a leg whose failure is final, so that it is not tried again. */
+  /** Ends a leg after a final failure. @throws Error if the policy would retry it */
   async end(work: Work, bindingId: string, error: BridgeError): Promise<EndedLeg> {
     const ended = await this.after(work, bindingId, error, this.attemptsOf(work, bindingId));
     if (ended === "again") throw new Error(`${error.code} ends no message: it is tried again`);
@@ -152,9 +153,9 @@ export class Failures {
   }
 
   /**
-   * Only a delivery that stands for one unkeyed leg: giving back any other would repeat or reorder something. Nor what
-   * was not charged: a source that counts would charge it. Nor what would come back as new, and never reach the cap
-   * or the age.
+   * Whether a message whose attempt was charged may go back to its source for redelivery. Only a delivery that is one
+   * unkeyed leg: releasing any other would repeat or reorder messages. Only if the attempts last: otherwise the message
+   * would come back as new and never reach the cap or the age.
    */
   #mayRelease(work: Work, attempts: Attempts): boolean {
     return (
@@ -166,8 +167,8 @@ export class Failures {
   }
 
   /**
-   * Writes the dead letter, again and again until it is durable. `abandoned`: the work was cancelled before. `gone`: it was a replay, and
-   * its dead letter is there no more.
+   * Writes the dead letter, with retries until it is durable. `abandoned`: the work was cancelled first. `gone`: this
+   * was a redrive, and its dead letter no longer exists.
    */
   async #store(
     work: Work,
@@ -199,7 +200,7 @@ export class Failures {
   }
 }
 
-/** How a message counts that the policy drops, or a replay of a dead letter that is gone. */
+/** The disposition of a message that the policy drops, or of a redrive whose dead letter is gone. */
 export function dropped(error: BridgeError): "expired" | "filtered" | "dropped" {
   return error.class === "expired" || error.class === "filtered" ? error.class : "dropped";
 }

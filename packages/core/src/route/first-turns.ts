@@ -8,8 +8,9 @@ interface Turns {
 }
 
 /**
- * The turns that the legs of one message take before their first attempt. Those that share a limit get theirs together: one by one,
- * callers with little patience would leave in between, and each turn would go to a part of a message that is sent again as a whole.
+ * The turns that the legs of one message take before their first attempt. Legs that share a rate limit get theirs
+ * together. One by one, impatient callers would leave in between, and each turn would be spent on part of a message
+ * that is later sent again as a whole.
  */
 export class FirstTurns {
   readonly #work: Work;
@@ -21,7 +22,7 @@ export class FirstTurns {
     this.#targets = targets;
   }
 
-  /** As {@link RateLimiter.take}, for one leg. Of more legs than may go at once each takes a turn of its own. */
+  /** As {@link RateLimiter.take}, for one leg. If there are more legs than the burst allows, each takes a turn of its own. */
   take(rate: RateLimiter): Promise<void> | undefined {
     const taken = this.#taken.get(rate);
     if (taken !== undefined) return taken.given;
@@ -38,7 +39,7 @@ export class FirstTurns {
     return given;
   }
 
-  /** A leg ends before it has come for its turn: if there is one, it is the next one's. */
+  /** A leg ends before taking its turn: returns the turn, if it was given, for the next leg. */
   passOver(rate: RateLimiter): void {
     if (this.#taken.get(rate)?.areGiven === true) rate.giveBack();
   }

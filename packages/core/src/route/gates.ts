@@ -5,14 +5,14 @@ import { named } from "./run-processor.ts";
 import { sendOutcome } from "./send-outcome.ts";
 import type { Surprises } from "./surprises.ts";
 
-/** Tells those who let a send through how it ended: `undefined` means that the target accepted it. */
+/** Tells the gates that admitted a send how it ended: `undefined` means that the target accepted it. */
 export type Ended = (thrown: unknown) => void;
 
 const NOBODY_ASKED: Ended = () => {};
 
 type Gate = NamedProcessor & { readonly processor: Required<Pick<Processor, "admit">> };
 
-/** The processors of a route that have a say before each send, such as a circuit breaker. */
+/** The processors of a route that may refuse a send, such as a circuit breaker. */
 export class Gates {
   readonly #gates: readonly Gate[];
   readonly #surprises: Surprises;
@@ -22,7 +22,7 @@ export class Gates {
     this.#gates = processors.filter(isGate);
   }
 
-  /** Asks all of them. The error of the first that refuses; those before it are told that nothing was sent. */
+  /** Asks every gate. Returns the error of the first that refuses; those before it hear that nothing was sent. */
   admit(envelope: Envelope, bindingId: string): Ended | BridgeError {
     if (this.#gates.length === 0) return NOBODY_ASKED;
     const admitted: { readonly id: string; readonly ended: (outcome: SendOutcome) => void }[] = [];
@@ -46,7 +46,7 @@ export class Gates {
     return (thrown) => tell(sendOutcome(thrown));
   }
 
-  /** Whatever it makes of it, the message is where it is. */
+  /** A gate that throws changes nothing: the send has already ended. */
   #tell(id: string, ended: (outcome: SendOutcome) => void, outcome: SendOutcome): void {
     try {
       unheard(ended(outcome));

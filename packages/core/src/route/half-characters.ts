@@ -1,16 +1,17 @@
 import { BridgeError } from "@bridge/ports";
 
-/** More would only make the sentence long. */
+/** More would only make the error text long. */
 const NAMED = 5;
 
 /**
- * The texts of a message in which half of a character stands, as a text has that was cut between the two units of an emoji. UTF-8
- * cannot say it: brokers and stores would put another character there, and take two such ids for one.
+ * The texts of a message that are not well-formed UTF-16: they hold half a surrogate pair, as after cutting an emoji in
+ * two. UTF-8 cannot encode that. Brokers and stores would substitute another character, and two such ids could become
+ * one.
  */
 export class HalfCharacters {
   readonly #names: string[] = [];
 
-  /** `name` of a text that is not well-formed. */
+  /** `name`: of a text that is not well-formed. */
   add(name: string): void {
     if (this.#names.length < NAMED) this.#names.push(name);
   }

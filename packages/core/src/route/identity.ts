@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type Envelope, RESERVED } from "@bridge/ports";
 
-/** The identity that a redelivery of the message has too; `undefined` when the bridge minted the id (spec 1.3). */
+/** The identity that a redelivery shares; `undefined` when the bridge minted the id (spec 1.3). */
 export function stableIdentity(envelope: Envelope): string | undefined {
   const dedupId = envelope.headers[RESERVED.dedupId];
   if (dedupId !== undefined) return dedupId;
@@ -12,7 +12,7 @@ export function orderingKey(envelope: Envelope): string | undefined {
   return envelope.headers[RESERVED.orderingKey];
 }
 
-/** One failure of one message at one binding has one entry id, so that writing it twice keeps the first (contract §2). */
+/** One message that fails at one binding has one entry id, so that a second write keeps the first (contract §2). */
 export function deadLetterId(routeId: string, bindingId: string, envelope: Envelope): string {
   const payload = hash("sha256", envelope.payload, "hex");
   const identity = JSON.stringify([routeId, bindingId, envelope.sourceId, envelope.id, payload]);

@@ -21,23 +21,23 @@ export interface InFlightOptions {
   readonly parts: RouteParts;
   readonly process: Process;
   readonly handover: Handover;
-  /** Where the slots of what has ended go back to. */
+  /** Takes back the slots of work that has ended. */
   readonly admission: Admission;
   readonly onBug: (error: unknown) => void;
 }
 
-/** A message that is being carried, on its way to one binding. Times are epoch milliseconds. */
+/** A message in flight to one binding. Times are epoch milliseconds. */
 export interface InFlightPlace {
   readonly routeId: string;
-  /** Empty while none has been chosen. */
+  /** Empty until a binding has been chosen. */
   readonly bindingId: string;
-  /** When it was taken. */
+  /** When the route took the message. */
   readonly since: number;
-  /** Sends tried since then, to whichever binding. */
+  /** Sends tried since then, to any binding. */
   readonly attempts: number;
 }
 
-/** What a route carries, from the first step to the settlement, of which this is the one place. */
+/** Everything that a route carries, from the first step to the settlement. Only this class settles. */
 export class InFlight implements Disposable {
   readonly #parts: RouteParts;
   readonly #process: Process;
@@ -62,7 +62,7 @@ export class InFlight implements Disposable {
     this.#hold = parts.account.hold;
   }
 
-  /** How long the oldest of them has been here, in milliseconds; 0 when there is none. */
+  /** How long the oldest has been in flight, in milliseconds; 0 when nothing is. */
   get oldestMs(): number {
     const now = this.#parts.clock.monotonic();
     let oldest = now;
@@ -70,7 +70,7 @@ export class InFlight implements Disposable {
     return now - oldest;
   }
 
-  /** Looks at all that is in flight. */
+  /** Scans everything in flight. */
   find(envelopeId: string): readonly InFlightPlace[] {
     const { clock, config } = this.#parts;
     const places: InFlightPlace[] = [];
@@ -83,7 +83,7 @@ export class InFlight implements Disposable {
     return places;
   }
 
-  /** Whether deliveries of the source were abandoned, which it would only hand out again if it were told to. */
+  /** Whether deliveries were abandoned that the source redelivers only when asked to. */
   get left(): boolean {
     return this.#left;
   }
@@ -93,7 +93,7 @@ export class InFlight implements Disposable {
     for (const work of this.#works) await work.ended;
   }
 
-  /** Abandons it: it is not settled, dropped, dead-lettered or charged. */
+  /** Abandons the work: it is not settled, dropped, dead-lettered or charged. */
   cancel(work: Work): void {
     if (work.origin === "received" && work.delivery.signal?.aborted !== true) this.#left = true;
     work.cancel();
@@ -104,12 +104,12 @@ export class InFlight implements Disposable {
     for (const work of this.#works) this.cancel(work);
   }
 
-  /** Abandons what a pause holds. */
+  /** Abandons the work that a pause holds. */
   cancelParked(): void {
     for (const work of this.#works) if (work.parked) this.cancel(work);
   }
 
-  /** Abandons everything to another instance, to which the source hands it out by itself. */
+  /** Leaves everything to another instance; the source redelivers it there by itself. */
   leaveAll(): void {
     for (const work of this.#works) {
       work.cancel();
@@ -117,7 +117,7 @@ export class InFlight implements Disposable {
     }
   }
 
-  /** Makes work of a delivery, whose slot is taken. */
+  /** Makes work of a delivery whose slot is taken. */
   begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
     const { clock, account, tracer } = this.#parts;
     const { onlyBinding, entry, unmarked } = injection;
@@ -135,7 +135,7 @@ export class InFlight implements Disposable {
     return work;
   }
 
-  /** Carries it to its end; resolves with what became of it, or with nothing after a bug. */
+  /** Carries the work to its end; resolves with its outcome, or with `undefined` after a bug. */
   start(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
     this.#works.add(work);
     const ended = this.#carry(work, refused);
@@ -180,7 +180,7 @@ export class InFlight implements Disposable {
     }
   }
 
-  /** For those who look at the route. What goes through an outbox has been settled, and may not have been sent. */
+  /** Shows the message to taps. A message that goes through an outbox has been settled, but perhaps not sent yet. */
   #show(work: Work, { disposition, records = [] }: Outcome): void {
     const { taps, clock } = this.#parts;
     const now = clock.monotonic();

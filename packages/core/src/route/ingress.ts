@@ -13,7 +13,7 @@ import { HalfCharacters, headerName } from "./half-characters.ts";
 import { isHeaders, isTime, mendMessage } from "./mend-message.ts";
 import { soundPayload } from "./sound-payload.ts";
 
-/** What a message may bring in besides its payload, whose size is bounded by the transport. */
+/** Limits on a message apart from its payload, whose size the transport bounds. */
 export const INGRESS_LIMITS = {
   headers: 256,
   /** Names and values together, in UTF-16 code units. */
@@ -23,7 +23,7 @@ export const INGRESS_LIMITS = {
   idLength: 1_024,
 } as const;
 
-/** Of the headers that are left out so many are named, each with so many characters. */
+/** How many left-out headers an error names, and with how many characters each. */
 const [NAMED, NAME_LENGTH] = [5, 100];
 
 export interface IngressContext {
@@ -32,7 +32,7 @@ export interface IngressContext {
   readonly random: Random;
 }
 
-/** The envelope, and what was wrong with the message: then the envelope holds as much of it as may be kept. */
+/** The envelope, and what is wrong with the message, if anything: the envelope then holds as much of it as may be kept. */
 export interface Ingress {
   readonly envelope: Envelope;
   readonly error: BridgeError | undefined;
@@ -44,9 +44,9 @@ const NO_HEADERS: MessageHeaders = Object.freeze(newHeaders());
 const GENERATED_ONLY: MessageHeaders = Object.freeze(Object.assign(newHeaders(), { [RESERVED.generatedId]: "true" }));
 
 /**
- * Makes an envelope of what a source or an inject hands over: header names in lower case, reserved ones dropped
- * whatever their letter case (spec 4.4.1, 4.6.4), sizes bounded, an id minted and marked when there is no stable one.
- * Never throws: of what is not as its type says, as much is kept as there is.
+ * Makes an envelope of what a source or an inject hands over: lower-cases header names, drops reserved ones in any
+ * letter case (spec 4.4.1, 4.6.4), bounds sizes, and mints and marks an id when there is no stable one. Never throws:
+ * of a message that does not match its type, it keeps what it can.
  */
 export function normalise(message: SourceMessage, context: IngressContext): Ingress {
   const ingress = ingressOf(message, context);
@@ -57,7 +57,7 @@ export function normalise(message: SourceMessage, context: IngressContext): Ingr
   return { envelope: kept.envelope, error: mended.error };
 }
 
-/** `undefined` when the message is not what its type says: a source may be anybody's JavaScript. */
+/** `undefined` when the message does not match its type: a source may be any JavaScript. */
 function ingressOf(message: SourceMessage, context: IngressContext): Ingress | undefined {
   try {
     return read(message, context);
@@ -66,7 +66,7 @@ function ingressOf(message: SourceMessage, context: IngressContext): Ingress | u
   }
 }
 
-/** Reads each part of the message once. Throws, or returns nothing, for what is not as its type says. */
+/** Reads each part of the message once. Throws or returns `undefined` if the message does not match its type. */
 function read(message: SourceMessage, context: IngressContext): Ingress | undefined {
   let error: BridgeError | undefined;
   let { id = "", subject, dedupId, orderingKey, correlationId = "" } = message;
@@ -83,7 +83,8 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
   const longest = Math.max(id.length, dedupId?.length ?? 0, orderingKey?.length ?? 0, correlationId.length);
   if (longest > INGRESS_LIMITS.idLength) {
     error = tooLarge(longName({ id, dedupId, orderingKey, correlationId }), INGRESS_LIMITS.idLength);
-    // A part of an identity might be another message's. An ordering key that fits stays: younger messages wait by it.
+    // A truncated identity could be another message's. An ordering key that fits stays, because younger messages queue
+    // behind it.
     if (isLong(id)) id = "";
     if (isLong(dedupId)) dedupId = undefined;
     if (isLong(orderingKey)) orderingKey = undefined;
@@ -106,7 +107,7 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
     orderingKey?.isWellFormed() !== false;
   if (!whole) {
     error = halved({ id, subject, contentType, correlationId, dedupId, orderingKey });
-    // An identity that is mended might be another message's.
+    // A mended identity could be another message's.
     if (!id.isWellFormed()) id = "";
     if (dedupId?.isWellFormed() === false) dedupId = undefined;
     if (orderingKey?.isWellFormed() === false) orderingKey = undefined;
@@ -150,7 +151,7 @@ const ID_NAMES = {
   correlationId: "the correlation id",
 } as const;
 
-/** What the first one is called that is too long. */
+/** The name of the first text that is too long. */
 function longName(texts: Readonly<Record<keyof typeof ID_NAMES, string | undefined>>): string {
   const keys = Object.keys(ID_NAMES) as (keyof typeof ID_NAMES)[];
   return ID_NAMES[keys.find((key) => isLong(texts[key])) ?? "id"];
@@ -160,7 +161,10 @@ function isLong(text: string | undefined): boolean {
   return text !== undefined && text.length > INGRESS_LIMITS.idLength;
 }
 
-/** Copies what may come in. A header that goes beyond the limits is left out; returns that, or what else was wrong. */
+/**
+ * Copies the headers that may come in, and leaves out those beyond the limits; returns that error, or whatever else was
+ * wrong.
+ */
 function copyHeaders(
   from: SourceMessage["headers"],
   to: Record<string, string>,
@@ -199,9 +203,9 @@ function halved(texts: Readonly<Record<string, string | undefined>>): BridgeErro
   return halves.error();
 }
 
-/** The headers that a message was too large for: who reads the dead letter has to know what it lacks. */
+/** The headers that did not fit: the reader of the dead letter must know what it lacks. */
 class LeftOut {
-  /** Whether they were too many when the first one was left out, or too large. */
+  /** Whether there were too many headers when the first was left out, rather than too large ones. */
   readonly #many: boolean;
   readonly #names: string[] = [];
   #count = 0;
@@ -233,7 +237,7 @@ function tooLarge(what: string, limit: number, consequence = ""): BridgeError {
   return new BridgeError("INVALID_PAYLOAD", `${what} of the message is above the limit of ${limit}${consequence}`);
 }
 
-/** Why a message that its adapter could not decode is refused, whatever the adapter called it. */
+/** Why a message that its adapter could not decode is refused, however the adapter classified it. */
 export function undecodable(told: BridgeError): BridgeError {
   const error = BridgeError.from(told);
   return error.class === "rejected" ? error : new BridgeError("INVALID_PAYLOAD", error.message, { cause: error });

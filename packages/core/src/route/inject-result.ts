@@ -11,10 +11,10 @@ export interface InjectResult {
   readonly error?: BridgeError;
   /** The bindings that failed; empty when it was delivered or no binding had been chosen. */
   readonly failedBindings: readonly string[];
-  /** Of a redrive that went through the outbox: whether its drain may have deleted the dead letter, or others have. */
+  /** Of a redrive through the outbox: whether its drain, or another caller, may have deleted the dead letter. */
   readonly entryMayBeGone?: boolean;
   /** Something the caller should know although the call succeeded (spec 4.4.5). */
   readonly warning?: string;
-  /** The span of its delivery; absent unless the bridge traces. */
+  /** The span of the delivery; absent unless the bridge traces. */
   readonly trace?: TraceContext;
 }

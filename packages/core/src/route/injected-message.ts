@@ -5,13 +5,13 @@ import { kindOf } from "./kind-of.ts";
 
 /** A message that is put into a route. */
 export interface InjectedMessage extends Omit<SourceMessage, "payload" | "subject"> {
-  /** Text, bytes, or a JSON value, whose content type is `application/json` unless another is given. */
+  /** Text, bytes or a JSON value. A JSON value has the content type `application/json` unless another is given. */
   readonly payload: CodePayload;
   /** Default: empty. */
   readonly subject?: string | undefined;
 }
 
-/** The same, as a source would hand it over. @throws TypeError naming the field that no message can have, or what is none */
+/** Converts the message to what a source would hand over. @throws TypeError naming a field that is invalid or unknown */
 export function sourceMessageOf(message: InjectedMessage): SourceMessage {
   if (typeof message !== "object" || message === null)
     throw new TypeError(`message is ${kindOf(message)}: give it an object, such as { payload: "hello" }`);

@@ -12,15 +12,15 @@ export interface Injection {
   readonly envelope: Envelope;
   readonly refused?: BridgeError | undefined;
   readonly onlyBinding?: string | undefined;
-  /** The dead letter that it redrives. */
+  /** The dead letter to redrive. */
   readonly entry?: DeadLetter | undefined;
   readonly unmarked?: ReplayRequest["unmarked"];
 }
 
 /**
- * A dead letter as it is sent again (spec 4.6.5): the identity marker and the deduplication key are dropped, so that nothing
- * downstream suppresses the repeat, and the causation id names the original. A job repeats one under the same envelope id, which is its
- * deduplication key, too.
+ * Builds the message that redrives a dead letter (spec 4.6.5). It drops the identity marker and the deduplication key,
+ * so that nothing downstream suppresses the repeat; the causation id names the original. A job repeats a redrive under
+ * the same envelope id, which then is also the deduplication key.
  */
 export function replayOf(
   entry: DeadLetter,
@@ -36,7 +36,7 @@ export function replayOf(
   const id = job === undefined ? random.id() : replayId(job, entry.id);
   if (job !== undefined) {
     headers[RESERVED.job] = replayHeader(job);
-    // Some targets know repeats by this alone.
+    // Some targets recognise repeats by this header alone.
     headers[RESERVED.dedupId] = id;
   }
   const envelope: Envelope = { ...entry.envelope, id, headers, receivedAt: clock.now() };
@@ -44,7 +44,10 @@ export function replayOf(
   return { envelope, onlyBinding, entry, unmarked: job?.unmarked };
 }
 
-/** What its operator is told. @throws OperationError when it did not come to an end, or the signal's reason when that aborted */
+/**
+ * The result for the operator. @throws OperationError when the message did not reach an end, or the signal's reason
+ * when that aborted
+ */
 export function resultOf(work: Work, outcome: DrainedOutcome, signal: AbortSignal): InjectResult {
   const { received, span } = work;
   const { disposition, error, failedBindings, warning, entryMayBeGone } = outcome;
@@ -64,28 +67,28 @@ export function resultOf(work: Work, outcome: DrainedOutcome, signal: AbortSigna
   };
 }
 
-/** What is asked of a route that a change of configuration is replacing. */
+/** The error while a change of configuration is replacing the route. */
 export function replaced(): OperationError {
   return new OperationError("unavailable", "the route is being replaced by a change of configuration: try again");
 }
 
-/** What is asked of a route that sends over a session of another instance. */
+/** The error while another instance holds the session that the route sends over. */
 export function leasedElsewhere({ sessionId }: Lease): OperationError {
   const message = `this instance does not hold the lease of session ${sessionId}, over which the route sends: ask the one that does`;
   return new OperationError("unavailable", message);
 }
 
-/** The same for a job, which waits for it. */
+/** The same in words, for a job that waits for the lease. */
 export function leaseElsewhere({ sessionId, elsewhere }: Lease): string {
   return `lease of session ${sessionId} is ${elsewhere ? "held by another instance" : "not held"}`;
 }
 
-/** What was given up, at a stop or at its bound, while it waited to be sent. */
+/** The error for work that a stop or its time limit ended before anything was sent. */
 export function notBegun(): OperationError {
   return new OperationError("not_begun", "the message was given up before anything was sent: nothing became of it");
 }
 
-/** What was on its way to a target. */
+/** The error for work that was on its way to a target. */
 function givenUp(): OperationError {
   const why = "the bridge was stopped, or another instance has taken over the lease of its session";
   return new OperationError(

@@ -7,22 +7,22 @@ import { isWanted } from "./is-wanted.ts";
 import { Surprises } from "./surprises.ts";
 import { stopped } from "../stopped.ts";
 
-/** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
+/** A source in memory never leaves the microtask queue: after this many messages, other work gets a turn. */
 const PULLS_PER_TURN = 256;
 
-/** A source that takes longer to end is left behind. */
+/** A source that takes longer to end is abandoned. */
 const RETURN_TIMEOUT_MS = 10_000;
 
-/** What an intake pulls deliveries for. */
+/** Whatever an intake pulls deliveries for. */
 export interface Reader {
   readonly admission: Admission;
-  /** Takes over a delivery that has been admitted. */
+  /** Takes over an admitted delivery. */
   receive(delivery: Delivery): void;
 }
 
 /**
- * Pulls deliveries from one receiver for the route that reads it, and goes on when that route is replaced by another:
- * what the receiver holds, and a delivery that comes in between, waits for the next one.
+ * Pulls deliveries from one receiver for the route that reads it, and continues when another route replaces that one.
+ * What the receiver holds, and a delivery that arrives in between, waits for the next reader.
  */
 export class Intake {
   readonly id: string;
@@ -30,14 +30,14 @@ export class Intake {
   readonly #seams: Seams;
   readonly #surprises: Surprises;
   #reader: Reader | undefined;
-  /** Of the reader, or of the last one while there is none. */
+  /** The current reader's policy, or the last one's if there is none. */
   #policy: Pick<RoutePolicy, "backoff" | "maxInFlight">;
   #lost = false;
   #iteration = new AbortController();
-  /** Aborted when whoever waits has to look again: the reader has changed, or the iteration has ended. */
+  /** Aborts when waiters must look again: the reader has changed, or the iteration has ended. */
   #look = new AbortController();
 
-  /** `policy`: of the route that will be its first reader, because a source may be lost before. */
+  /** `policy`: of the first reader-to-be, because the source may be lost before it attaches. */
   constructor(id: string, receiver: Receiver, seams: Seams, policy: Pick<RoutePolicy, "backoff" | "maxInFlight">) {
     this.id = id;
     this.receiver = receiver;
@@ -46,12 +46,12 @@ export class Intake {
     this.#surprises = new Surprises(seams.logger, seams.clock);
   }
 
-  /** Whether the source was lost, and has neither handed out anything nor said that it is there since. */
+  /** Whether the source was lost and has since neither delivered nor reported that it is back. */
   get lost(): boolean {
     return this.#lost;
   }
 
-  /** The window of the route that reads it, or was the last to. */
+  /** The window of the current reader, or of the last one. */
   get maxInFlight(): number {
     return this.#policy.maxInFlight;
   }
@@ -62,20 +62,20 @@ export class Intake {
     this.#lookAgain();
   }
 
-  /** Nothing is handed to `reader` any more. */
+  /** Hands nothing more to `reader`. */
   detach(reader: Reader): void {
     if (this.#reader !== reader) return;
     this.#reader = undefined;
     this.#lookAgain();
   }
 
-  /** Begins anew, so that a source without a session takes back what it has handed out and is unsettled. */
+  /** Restarts the iteration, so that a source without a session takes its unsettled deliveries back. */
   restart(): void {
     this.#iteration.abort(stopped());
     this.#lookAgain();
   }
 
-  /** Pulls until `signal` aborts. A source that is lost, or fails in any other way, is asked again, with backoff. */
+  /** Pulls until `signal` aborts. Retries a source that is lost or fails in any other way, with backoff. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     const onAbort = (): void => this.restart();
@@ -112,7 +112,7 @@ export class Intake {
     };
     const source = unheard(unheard(this.receiver.receive(signal, present))[Symbol.asyncIterator]());
     try {
-      // A source that does not heed the signal would go on for as long as there is room.
+      // A source that ignores the signal would go on for as long as there is room.
       for (let pulls = 1; !signal.aborted; pulls++) {
         // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
         // with the delivery, so that a source with nothing to give keeps no inject waiting.
@@ -131,7 +131,7 @@ export class Intake {
     }
   }
 
-  /** Whatever the source makes of its end, and however long, it is asked anew. */
+  /** However the source ends, and however long that takes, the intake then asks it anew. */
   async #close(source: AsyncIterator<Delivery>): Promise<void> {
     using limit = deadline(
       this.#seams.clock,
@@ -146,7 +146,7 @@ export class Intake {
     }
   }
 
-  /** `undefined` when it is done: most deliveries find their room at once. */
+  /** Returns `undefined` when done: most deliveries find room at once. */
   #handOver(delivery: Delivery, signal: AbortSignal): Promise<void> | undefined {
     const takenBack = takenBackOf(delivery);
     if (takenBack?.aborted === true) return undefined;
@@ -158,7 +158,7 @@ export class Intake {
     return undefined;
   }
 
-  /** `admitting`: of the reader that has been asked already, if there was one. */
+  /** `admitting`: the admission already under way with the current reader, if any. */
   async #handOverLater(
     delivery: Delivery,
     admitting: Promise<Reader | undefined> | undefined,
@@ -187,7 +187,7 @@ export class Intake {
     for (;;) {
       const reader = await this.#someReader(signal);
       const { signal: look } = this.#look;
-      // Fails only when there is another reader to ask, or none.
+      // Rejects only when the reader has changed or left.
       await reader.admission.room(look).catch(() => {});
       if (!look.aborted) return;
     }
@@ -212,12 +212,12 @@ async function admittedBy(reader: Reader, admitted: boolean | Promise<boolean>):
   return (await admitted) ? reader : undefined;
 }
 
-/** Whether it can be settled at all: without that it could only hold its slot for ever. */
+/** Whether it can be settled: otherwise it would hold its slot for ever. */
 function isDelivery(value: unknown): value is Delivery {
   return typeof (value as Partial<Delivery> | null | undefined)?.settle === "function";
 }
 
-/** Of a delivery that may be anything: what cannot be listened to is its route's to judge. */
+/** `delivery` may be anything. If its signal cannot be listened to, the route decides what to do. */
 function takenBackOf(delivery: Delivery): AbortSignal | undefined {
   try {
     const { signal } = delivery;

@@ -1,7 +1,10 @@
 import type { Delivery } from "@bridge/ports";
 import type { Surprises } from "./surprises.ts";
 
-/** Whether somebody waits for the answer to `delivery` still. A source that fails when it is asked is told of in the log, and says yes. */
+/**
+ * Whether a caller still waits for the answer to `delivery`. If the source throws when asked, this logs the error and
+ * returns `true`.
+ */
 export function isWanted(delivery: Delivery, receiverId: string, surprises: Surprises): boolean {
   try {
     return delivery.begin?.() !== false;

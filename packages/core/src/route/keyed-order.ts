@@ -1,12 +1,12 @@
 /** A place in the queue of one key. */
 export interface Turn {
-  /** Resolves when everybody who came before has left. */
+  /** Resolves when all earlier holders have left. */
   readonly ready: Promise<void>;
-  /** Lets the next one go, but never past somebody who is still before. */
+  /** Lets the next holder go, but only after all earlier ones have left. */
   leave(): void;
 }
 
-/** Runs holders of one key one after another, in the order in which they came; different keys do not meet. */
+/** Runs the holders of one key one after another, in order of arrival; different keys do not affect each other. */
 export class KeyedOrder {
   readonly #tails = new Map<string, Promise<void>>();
 

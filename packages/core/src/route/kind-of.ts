@@ -1,6 +1,6 @@
 import { types } from "node:util";
 
-/** What a value is, for messages about what it should have been; looks at nothing in it. */
+/** Names the kind of a value, for errors about what it should have been. Reads nothing in it. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "missing";

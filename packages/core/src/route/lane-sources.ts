@@ -45,14 +45,15 @@ export class WayOut implements LaneSource {
 
   get work(): number {
     const { inFlight, inOutbox, onLoan } = this.#target.account;
-    // Of an outbox that is shared, what others have persisted is work as well while it is delivered here.
+    // In a shared outbox, records that others persisted count as work too while they are delivered here.
     return inFlight + Math.max(inOutbox, onLoan);
   }
   get ended(): number {
     return this.#target.account.ended;
   }
   get delivered(): number {
-    // What the outbox books as delivered, or as a duplicate, may have been accepted long ago: it says nothing of the target now.
+    // What the outbox counts as delivered or duplicate may have been accepted long ago, so it says nothing about the
+    // target now.
     return this.#target.account.accepted.count;
   }
   get refused(): number {

@@ -1,7 +1,7 @@
 import type { LastFailure } from "../accounting/leg-account.ts";
 import { type Attempts, FAILURES, type LaneFacts, mostRefused, NEWS_MS } from "../view/progress.ts";
 
-/** Counters that only grow, and what there is to do now; read a few times a second. */
+/** Counters that only grow, and the work at hand; read a few times a second. */
 export interface LaneSource {
   readonly name: string;
   readonly work: number;
@@ -18,15 +18,15 @@ interface Sample extends Attempts {
 }
 
 const SECOND = 1_000;
-/** Nobody looked for so long because the process or its machine stood still, and the route with it. */
+/** After a gap this long between looks, the process or its machine must have stood still, and the route with it. */
 const ASLEEP_MS = 5 * SECOND;
-/** Samples are a second apart at least, so that these are enough for the last minute. */
+/** Samples are at least a second apart, so this many cover the last minute. */
 const KEPT = 61;
 const RECENT_MS = 10 * SECOND;
 const MINUTE_MS = 60 * SECOND;
 const NONE: Attempts = { delivered: 0, refused: 0, unanswered: 0 };
 
-/** Watches one part of a route's work from outside, so that messages pay nothing for it. */
+/** Watches one part of a route's work from outside, so that messages do not pay for it. */
 export class Lane {
   readonly #source: LaneSource;
   /** Oldest first. */
@@ -34,18 +34,18 @@ export class Lane {
   #ended: number;
   #delivered: number;
   #seenAt: number;
-  /** Monotonic milliseconds: when it was last seen that nothing was to do, or that something had ended. */
+  /** When a look last found no work, or found that something had ended; monotonic milliseconds. */
   #freeAt: number;
   #endedAt = -Infinity;
-  /** When something was last delivered, or there was seen to be nothing to deliver. */
+  /** When something was last delivered, or a look found nothing to deliver. */
   #deliveredAt: number;
-  /** How long it was in vain since then, and how long of that there was something to do, so far as it was looked. */
+  /** How long deliveries have been in vain since then, and for how much of that there was work, as far as looks can tell. */
   #undeliveredMs = 0;
   #workedMs = 0;
   #recent = NONE;
-  /** When it was last seen that an attempt had ended. */
+  /** When a look last found that an attempt had ended. */
   #triedAt = -Infinity;
-  /** How many attempts had failed by then, and when it was last looked. */
+  /** How many attempts had failed at that delivery, and how many at the last look. */
   #failedBefore: number;
   #failed: number;
 
@@ -67,7 +67,8 @@ export class Lane {
     const slept = passedMs >= ASLEEP_MS;
     const isDelivered = delivered !== this.#delivered;
     const isFailed = failed !== this.#failed;
-    // What is new came between the last look and now: taken for as early as that, a standstill is told in time.
+    // New events happened between the last look and now. Date them to the last look, so that a standstill is noticed in
+    // time.
     if (ended !== this.#ended) [this.#ended, this.#endedAt, this.#freeAt] = [ended, this.#seenAt, this.#seenAt];
     if (work === 0 || slept) this.#freeAt = now;
     if (isDelivered) {
@@ -75,7 +76,8 @@ export class Lane {
       this.#undeliveredMs = this.#workedMs = 0;
     }
     if (!slept && (work > 0 || isFailed)) this.#workedMs += passedMs;
-    // After a failure, no work may only mean that the source has taken it back until its next try: that shows when it fails again.
+    // After a failure, no work may only mean that the source holds the message until the next attempt, which the next
+    // failure shows.
     if (isFailed) this.#undeliveredMs = now - this.#deliveredAt;
     else if (work > 0) this.#undeliveredMs += passedMs;
     this.#failed = failed;
@@ -114,7 +116,7 @@ export class Lane {
     return this.#since(now - MINUTE_MS);
   }
 
-  /** What is recent changes with attempts only: as those before leave its ten seconds, what is left says nothing new. */
+  /** Update only when an attempt ends: as older attempts leave the ten seconds, the remainder tells nothing new. */
   #remember(now: number, isDelivered: boolean, isTried: boolean): void {
     const inVain = (this.#failure(now)?.times ?? 0) >= FAILURES;
     if (isTried) {

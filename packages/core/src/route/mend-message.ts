@@ -2,19 +2,19 @@ import { BridgeError, newHeaders, type SourceMessage } from "@bridge/ports";
 import { kindOf } from "./kind-of.ts";
 import { bytesIn, soundPayload } from "./sound-payload.ts";
 
-/** More would only make the sentence long. */
+/** More would only make the error text long. */
 const MAX_FAULTS = 3;
 const MAX_NAME = 100;
-/** More headers than this are not gone through. */
+/** Headers beyond this many are not examined. */
 const MAX_HEADERS = 256;
 
-/** As much as can be kept of a message that is not what its type says, and what is wrong with it. */
+/** What can be kept of a message that does not match its type, and what is wrong with it. */
 export interface Mended {
   readonly message: SourceMessage;
   readonly error: BridgeError;
 }
 
-/** Reads a message whose parts may be anything and may throw when they are looked at. Never throws. */
+/** Reads a message whose parts may be anything, and may throw when read. Never throws. */
 export function mendMessage(message: unknown): Mended {
   const faults = new Faults();
   const read = (name: keyof SourceMessage): unknown =>
@@ -46,7 +46,7 @@ export function mendMessage(message: unknown): Mended {
   return { message: mended, error: faults.error() };
 }
 
-/** Epoch milliseconds that a Date can show, or none. */
+/** Whether it is a time in epoch milliseconds that a Date can hold, or absent. */
 export function isTime(value: unknown): value is number | undefined {
   return value === undefined || (typeof value === "number" && Math.abs(value) <= 8.64e15);
 }
@@ -68,7 +68,7 @@ function mendHeaders(headers: unknown, faults: Faults): Record<string, string> {
   return mended;
 }
 
-/** Whether its members are headers: those of a Map or a Headers are not seen as members, and would be lost. */
+/** Whether its own members are the headers: those of a Map or a Headers object are not members, and would be lost. */
 export function isHeaders(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !(Symbol.iterator in value);
 }

@@ -2,7 +2,7 @@ import type { BridgeError } from "@bridge/ports";
 import type { Link } from "../session/link.ts";
 import type { RouteParts } from "./route-parts.ts";
 
-/** What stands in the way of every message of a route, in words; `undefined` when nothing does. */
+/** What blocks every message of a route, in words; `undefined` if nothing does. */
 export function obstacleOf(
   parts: RouteParts,
   dlqFailure: BridgeError | undefined,
@@ -16,12 +16,12 @@ export function obstacleOf(
   return dlqFailure === undefined ? outbox : refusal("DLQ", dlqFailure);
 }
 
-/** Of a store that was asked to keep something and did not: its own words name the bound that it has reached. */
+/** Describes a store that refused a write: its own words name the limit it has reached. */
 export function refusal(store: "outbox" | "DLQ", { code, message }: BridgeError): string {
   return `the ${store} store does not take what is written to it: ${code}, ${message}`;
 }
 
-/** What may be on its way to become one, or is one for some of its messages: a call without an answer, a missing subscription. */
+/** What may become an obstacle, or blocks only some messages: a call without an answer, a missing subscription. */
 export function hindranceOf(parts: RouteParts): string | undefined {
   const { sourceLink, storeCalls, config } = parts;
   if (sourceLink !== undefined && sourceLink.subscriptionsActive < sourceLink.subscriptionsWanted) {

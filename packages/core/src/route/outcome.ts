@@ -7,7 +7,7 @@ export interface LegOutcome<Ended extends string = Disposition | "persisted"> {
   readonly disposition: Ended;
   /** Why it was not delivered. */
   readonly error?: BridgeError | undefined;
-  /** With `released`: how long the source is to wait. Absent when it is not to come again: it was refused. */
+  /** With `released`: how long the source should wait. Absent if the message was refused and must not come again. */
   readonly delayMs?: number | undefined;
   /** Empty when it failed before a binding was chosen. */
   readonly bindingId: string;
@@ -15,14 +15,14 @@ export interface LegOutcome<Ended extends string = Disposition | "persisted"> {
   readonly recordId?: string | undefined;
 }
 
-/** A leg that has come to its end. */
+/** A leg that has ended. */
 export type EndedLeg = LegOutcome<Disposition>;
 
 /** What became of a delivery, over all of its legs. */
 export interface Outcome extends Omit<LegOutcome, "bindingId" | "recordId"> {
   /** The bindings whose legs were neither delivered nor persisted. */
   readonly failedBindings: readonly string[];
-  /** The legs that are in the outbox, or were already. */
+  /** The legs that are in the outbox, or were already there. */
   readonly records?: readonly LegOutcome[];
 }
 
@@ -41,7 +41,7 @@ const GRAVITY: readonly LegOutcome["disposition"][] = [
 
 const HANDED_ON: ReadonlySet<LegOutcome["disposition"]> = new Set(["delivered", "persisted"]);
 
-/** One outcome for all legs: `delivered` only when every one was, and the gravest otherwise. */
+/** Combines the outcomes of all legs: `delivered` only if every leg was, otherwise the gravest. */
 export function summarise(legs: readonly LegOutcome[]): Outcome {
   const gravest = legs.toSorted((a, b) => GRAVITY.indexOf(a.disposition) - GRAVITY.indexOf(b.disposition))[0];
   const failed = legs.filter((leg) => !HANDED_ON.has(leg.disposition));

@@ -10,7 +10,7 @@ import { runProcessor } from "./run-processor.ts";
 import { unresolved } from "./unresolved.ts";
 import type { Work } from "./work.ts";
 
-/** The way of a message through one route: expiry, processors, resolver; then its delivery mode hands it on. */
+/** Takes a message through one route: expiry, processors, resolver; then the delivery mode hands it on. */
 export class Process {
   readonly #parts: RouteParts;
   readonly #failures: Failures;
@@ -22,7 +22,7 @@ export class Process {
     this.#handover = handover;
   }
 
-  /** Carries the message to its end. Rejects, or throws, only for what nobody foresaw: {@link failed}. */
+  /** Carries the message to its end. Rejects or throws only on an unforeseen error: pass that to {@link failed}. */
   run(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
     if (refused !== undefined) return this.#endUnbound(work, refused);
     const expired = expiryOf(work.envelope, this.#parts.clock);
@@ -30,7 +30,7 @@ export class Process {
     return this.#parts.processors.length > 0 ? this.#prepareAndHandOn(work) : this.#handOn(work);
   }
 
-  /** Ends a message that something was thrown for which nobody foresaw: there is no telling what a repeat would do. */
+  /** Ends a message after an unforeseen error: nobody can know what a repeat would do. */
   failed(work: Work, thrown: unknown): Promise<Outcome> {
     this.#parts.surprises.tell("the route", thrown, { envelope_id: work.received.id });
     const { message } = BridgeError.from(thrown);
@@ -66,12 +66,12 @@ export class Process {
     return chosen.map((id) => targets.get(id)).filter((target) => target !== undefined);
   }
 
-  /** Ends a message that has no binding yet and never gets one. */
+  /** Ends a message that has no binding and gets none. */
   async #endUnbound(work: Work, error: BridgeError): Promise<Outcome> {
     return this.#close(work, await this.#failures.end(work, "", error));
   }
 
-  /** Runs the processors, with retries for transient failures; says how the message ended if it did. */
+  /** Runs the processors, and retries transient failures; returns the outcome if the message ended. */
   async #prepare(work: Work): Promise<Outcome | undefined> {
     const attempts = this.#failures.attemptsOf(work, "");
     work.waited();
@@ -81,7 +81,7 @@ export class Process {
         this.#failures.forget(work, "");
         return undefined;
       }
-      // Of an error that names its processor, the cause is what that has thrown.
+      // When the error names its processor, its cause is what the processor threw.
       this.#failures.charge(work, "", error, attempts, isError(error.cause) ? error.cause : error);
       const ended = await this.#failures.after(work, "", error, attempts);
       if (ended !== "again") return this.#close(work, ended);
@@ -91,7 +91,7 @@ export class Process {
     return this.#close(work, { disposition: "abandoned", bindingId: "" });
   }
 
-  /** Enters a leg without a binding into the accounts, in one step. */
+  /** Opens and closes a leg without a binding in the accounts. */
   #close(work: Work, ended: EndedLeg): Outcome {
     const { unbound, recent, unboundPlace, clock } = this.#parts;
     unbound.open(work.origin);

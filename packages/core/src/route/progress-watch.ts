@@ -11,24 +11,24 @@ import {
 import type { DueLooks } from "./due-looks.ts";
 import { Lane, type LaneSource } from "./lane.ts";
 
-/** How often it looks: ten times in a `send_timeout`, within these. */
+/** Looks ten times per `send_timeout`, within these bounds. */
 const LOOK_MS = { least: 100, most: 1_000 } as const;
 
 export interface ProgressWatchOptions extends Pick<ProgressFacts, "sendTimeoutMs"> {
   readonly clock: Clock;
-  /** Those of all routes. */
+  /** Shared by all routes. */
   readonly looks: DueLooks;
   readonly wayIn: LaneSource;
   readonly waysOut: readonly LaneSource[];
-  /** What is so right now, besides the lanes. */
+  /** Current facts beyond the lanes. */
   readonly standing: () => Pick<ProgressFacts, "obstacle" | "full">;
-  /** Told when it gets on in another way than `from`. */
+  /** Called when the progress changes from `from`. */
   readonly changed: (from: Progress, now: Judgement) => void;
-  /** How long the oldest delivery has been unsettled; 0 without any. */
+  /** How long the oldest delivery has been unsettled, in milliseconds; 0 if there is none. */
   readonly oldestUnsettledMs: () => number;
 }
 
-/** Follows how a route gets on, by looking at its counters; one timer, and nothing for each message. */
+/** Follows a route's progress by reading its counters: one timer per route, no cost per message. */
 export class ProgressWatch implements Disposable {
   readonly #options: ProgressWatchOptions;
   readonly #wayIn: Lane;
@@ -47,7 +47,7 @@ export class ProgressWatch implements Disposable {
     this.#since = clock.now();
   }
 
-  /** Looks again and again until it is disposed. */
+  /** Looks repeatedly until disposed. */
   begin(): void {
     const { clock, looks, sendTimeoutMs } = this.#options;
     const everyMs = Math.max(LOOK_MS.least, Math.min(LOOK_MS.most, sendTimeoutMs / 10));
@@ -63,7 +63,7 @@ export class ProgressWatch implements Disposable {
     this.#look();
     const { clock, oldestUnsettledMs } = this.#options;
     const now = clock.monotonic();
-    // What was handed on is counted where it is delivered.
+    // The way out counts as delivered what the way in handed on.
     const before = { ...this.#wayIn.lastMinute(now), delivered: 0 };
     const share = failureShare(this.#waysOut.map((lane) => lane.lastMinute(now)).reduce(sumOf, before));
     return {

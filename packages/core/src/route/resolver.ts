@@ -14,7 +14,7 @@ export function compileResolver(resolver: ResolverConfig, all: readonly string[]
       return () => resolver.bindings;
     case "header_map": {
       const fallback = chosen(resolver.defaultBindings);
-      // A header that is not there is not an empty one: nothing maps it.
+      // A missing header is not an empty one: nothing maps it.
       const map: ReadonlyMap<string | undefined, readonly string[]> = resolver.map;
       return (envelope) => map.get(envelope.headers[resolver.header]) ?? fallback;
     }

@@ -22,18 +22,18 @@ export interface Target {
   readonly bindingId: string;
   readonly sender: Sender;
   readonly address: AddressOf;
-  /** Whether it came in through a reference, so that it is not to be shown. */
+  /** Whether the address came in through a secret reference, and so must not be shown. */
   readonly hidesAddress: boolean;
-  /** Takes out of its errors what came in through references. Absent: nothing did. */
+  /** Removes secret values from errors. Absent if there are none. */
   readonly veil?: ((text: string) => string) | undefined;
   /** Shared by all bindings of the sender. */
   readonly strays: Strays;
-  /** The link that its sends go over; absent for a sender without a session. */
+  /** The link that its sends use; absent for a sender without a session. */
   readonly link: Link | undefined;
   /** Shared by all bindings of the sender. */
   readonly rate: RateLimiter;
   readonly account: LegAccount;
-  /** The number under which its legs are remembered. */
+  /** The number that {@link Recent} keeps its legs under. */
   readonly recentPlace: number;
   /** Absent unless the bridge traces. */
   readonly tracer: BindingTracer | undefined;
@@ -46,25 +46,25 @@ export interface NamedProcessor {
   readonly strays: Strays;
 }
 
-/** Everything a route is made of; put together by the builder. */
+/** Everything that makes up a route; the builder assembles it. */
 export interface RouteParts extends Seams {
   readonly config: RouteConfig;
   readonly intake: Intake;
-  /** The link that its deliveries come over; absent for a receiver without a session. */
+  /** The link that its deliveries arrive on; absent for a receiver without a session. */
   readonly sourceLink: Link | undefined;
   readonly processors: readonly NamedProcessor[];
   readonly resolver: Resolver;
   readonly targets: ReadonlyMap<string, Target>;
-  /** The legs that end before a binding is chosen. */
+  /** Account of the legs that end before a binding is chosen. */
   readonly unbound: LegAccount;
   readonly account: RouteAccount;
-  /** How legs have ended, of all routes. */
+  /** How legs of all routes ended. */
   readonly recent: Recent;
-  /** That of legs that end before a binding is chosen. */
+  /** The place of legs that end before a binding is chosen. */
   readonly unboundPlace: number;
   readonly taps: RouteTaps;
   readonly control: RouteControl;
-  /** Those of all routes. */
+  /** Shared by all routes. */
   readonly looks: DueLooks;
   readonly surprises: Surprises;
   readonly failureLog: FailureLog;
@@ -72,9 +72,9 @@ export interface RouteParts extends Seams {
   readonly storeCalls: { readonly dlq: StoreCalls; readonly outbox: StoreCalls };
   /** Absent unless the bridge traces. */
   readonly tracer: RouteTracer | undefined;
-  /** Lent for the life of the runtime; `undefined` when no policy of the route says `dlq`. */
+  /** The open DLQ store. The runtime owns it; `undefined` when no policy of the route says `dlq`. */
   readonly dlq: () => DlqStore | undefined;
-  /** Lent likewise; `undefined` when no route is `shared_outbox`. */
+  /** The open outbox store. The runtime owns it; `undefined` when no route is `shared_outbox`. */
   readonly outbox: () => OutboxStore | undefined;
   readonly budgets: () => ShutdownBudgets;
 }

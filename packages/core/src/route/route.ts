@@ -46,7 +46,7 @@ export class Route implements Reader {
   readonly #progress: ProgressWatch;
   #retiring = false;
   #stopped = false;
-  /** What was taken by then may settle, and no dead letter begins. */
+  /** From then on, deliveries already taken may settle, but no redrive begins. */
   #stopping = false;
 
   constructor(parts: RouteParts, onBug: (error: unknown) => void) {
@@ -68,7 +68,7 @@ export class Route implements Reader {
     this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
   }
 
-  /** Whether messages can go through right now: its links are up, its source is there, dead letters can be written. */
+  /** Whether messages can pass right now: links are up, the source is present, dead letters can be written. */
   get able(): boolean {
     const { targets, processors } = this.#parts;
     if (this.#retiring || this.#stopped || this.#obstacle !== undefined || !this.#handover.able) return false;
@@ -79,7 +79,7 @@ export class Route implements Reader {
     return obstacleOf(this.#parts, this.#failures.dlqFailure, this.#outbox?.obstacle);
   }
 
-  /** How it gets on, as of now. */
+  /** Its progress as of now. */
   get progress(): RouteProgress {
     return this.#progress.read();
   }
@@ -101,7 +101,7 @@ export class Route implements Reader {
     });
   }
 
-  /** The bindings and processors for which it stands still, because what was given up there does not end. */
+  /** The bindings and processors that block the route, because calls that were given up there do not end. */
   get stuck(): readonly string[] {
     const { targets, processors } = this.#parts;
     return [
@@ -110,37 +110,37 @@ export class Route implements Reader {
     ];
   }
 
-  /** Whether a session that it needs is another live instance's business. */
+  /** Whether another live instance holds the lease of a session that it needs. */
   get elsewhere(): boolean {
     const { sourceLink, targets } = this.#parts;
     if (sourceLink?.lease?.elsewhere === true) return true;
     return [...targets.values()].some(({ link }) => link?.lease?.elsewhere === true);
   }
 
-  /** Whether what it takes could only be sent under a lease that another instance has. */
+  /** Whether it could only send under a lease that another instance holds. */
   get isForOthers(): boolean {
     return this.#handover.leases.some(({ elsewhere }) => elsewhere);
   }
 
-  /** The lease that it sends under, while this instance does not hold it. */
+  /** The lease that it sends under, if this instance does not hold it. */
   get #missing(): Lease | undefined {
     return this.#handover.leases.find(({ held }) => !held);
   }
 
-  /** Where a message is here that is not settled yet. */
+  /** Where a message that is not settled yet is on this route. */
   inFlight(envelopeId: string): readonly InFlightPlace[] {
     return this.#inFlight.find(envelopeId);
   }
 
-  /** Whether dead letters could be redriven through it now. */
+  /** Whether a redrive through it could succeed now. */
   get standing(): LaneStanding {
     if (this.#retiring || this.#stopped) return { kind: "soon" };
     if (this.paused) return { kind: "waits", why: "route is paused" };
     if (this.#missing !== undefined) return { kind: "waits", why: leaseElsewhere(this.#missing) };
     const links = [...this.#parts.targets.values()].map(({ link }) => link);
-    // Of several targets others may be up.
+    // With several targets, others may be up.
     const down = links.every((link) => link?.connected === false) ? links[0] : undefined;
-    // What goes into an outbox waits there.
+    // With an outbox, messages wait there.
     if (down === undefined || this.#outbox !== undefined) return { kind: "ready" };
     return { kind: "waits", why: `session ${down.sessionId} is not connected` };
   }
@@ -150,17 +150,17 @@ export class Route implements Reader {
     return this.#parts.control.pause.paused;
   }
 
-  /** The drains of its outbox, to be run beside it; none in `direct_hold`. */
+  /** The drains of its outbox, to run beside it; none in `direct_hold`. */
   get drains(): readonly Drain[] {
     return [...(this.#outbox?.drains.values() ?? [])];
   }
 
-  /** The outbox has been opened, and holds so much for a binding that was not in our books. */
+  /** The outbox has been opened and holds `depth` records for a binding that the accounts did not include. */
   recovered(bindingId: string, depth: number): void {
     this.#outbox?.recovered(bindingId, depth);
   }
 
-  /** A record was moved to the DLQ by an operator; `own` when it was in our books. */
+  /** An operator moved a record to the DLQ; `own`: it was in this process's accounts. */
   recordLeft(record: OutboxRecord, as: MovedAs, own: boolean): void {
     this.#outbox?.left(record, as, own);
   }
@@ -169,7 +169,7 @@ export class Route implements Reader {
     return this.#parts.targets.has(bindingId);
   }
 
-  /** Takes and carries deliveries until `signal` aborts; returns when all that was in flight has ended. */
+  /** Takes and carries deliveries until `signal` aborts; returns when everything in flight has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { intake } = this.#parts;
     this.#progress.begin();
@@ -179,30 +179,30 @@ export class Route implements Reader {
     await this.#inFlight.ended();
   }
 
-  /** Takes nothing more, so that what it has can end before another route takes its place. */
+  /** Takes nothing more, so that its work can end before another route replaces it. */
   retire(): void {
     this.#retiring = true;
     this.#parts.intake.detach(this);
   }
 
-  /** Takes nothing more from its source; resolves when what it has taken has ended, or `signal` aborts. */
+  /** Takes nothing more from its source; resolves when everything taken has ended, or `signal` aborts. */
   async finish(signal: AbortSignal): Promise<void> {
     this.#parts.intake.detach(this);
     if (this.paused) this.#inFlight.cancelParked();
     await orAborted(this.#inFlight.ended(), signal).catch(() => {});
   }
 
-  /** Whether deliveries of its source were abandoned, which the source would only hand out again if it were told to. */
+  /** Whether deliveries were abandoned that the source redelivers only when asked to. */
   get left(): boolean {
     return this.#inFlight.left;
   }
 
   /**
-   * Resolves when everything that is in flight now has ended, with `emptied` what is in the outbox too, or `signal`
-   * aborts. What a pause holds is abandoned.
+   * Resolves when everything in flight now has ended and, with `emptied`, the outbox is empty, or `signal` aborts.
+   * Abandons what a pause holds.
    */
   async quiesce(signal: AbortSignal, emptied: boolean): Promise<void> {
-    // What another route goes on with may still come in.
+    // When another route will replace this one, redrives may still begin.
     if (!this.#retiring) this.#stopping = true;
     if (this.paused) this.#inFlight.cancelParked();
     const ended = orAborted(this.#inFlight.ended(), signal).catch(() => {});
@@ -220,8 +220,8 @@ export class Route implements Reader {
   }
 
   /**
-   * Another instance sends by now what needs `lease`: abandons what is here for it, so that the source may hand it to
-   * whoever can. Returns whether that concerns this route at all.
+   * Another instance now holds `lease`: abandons the work that needs it, so that the source may redeliver to that
+   * instance. Returns whether this route is concerned at all.
    */
   leaveTo(lease: Lease): boolean {
     if (!this.#handover.leases.includes(lease)) return false;
@@ -229,7 +229,7 @@ export class Route implements Reader {
     return true;
   }
 
-  /** Waits for the outbox no more; what has been written to it is not known then. */
+  /** Stops waiting for the outbox; the outcome of pending writes then stays unknown. */
   giveUp(): void {
     this.#outbox?.giveUp();
   }
@@ -243,7 +243,7 @@ export class Route implements Reader {
     this.#outbox?.[Symbol.dispose]();
   }
 
-  /** Carries an injected message and tells what became of it; rejects with the signal's reason when it aborts. */
+  /** Carries an injected message and returns the result; rejects with the signal's reason when it aborts. */
   async inject(message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
     const { envelope, error } = this.#normalise(message, "inject");
     return this.#carryInjected({ envelope, refused: error }, signal);
@@ -260,7 +260,7 @@ export class Route implements Reader {
     return this.#carryInjected(injection, signal, job?.mayBegin);
   }
 
-  /** Whether its outbox has a record that redrives this dead letter. */
+  /** Whether its outbox holds a record that redrives this dead letter. */
   async redrives(entryId: string, signal: AbortSignal): Promise<boolean> {
     return (await this.#outbox?.redrives(entryId, signal)) === true;
   }
@@ -277,12 +277,12 @@ export class Route implements Reader {
     await this.admission.take(signal).catch(() => {
       throw notBegun();
     });
-    // A dead letter that has waited for room is where it was; what a caller has brought is nowhere else.
+    // A dead letter that waited for a slot is still in the DLQ; a caller's message is nowhere else.
     if (this.#stopped || !mayBegin() || (this.#stopping && entry !== undefined)) {
       this.admission.release();
       throw notBegun();
     }
-    // What had the room may have been left to whoever has the lease by now.
+    // While it waited for the slot, another instance may have taken the lease.
     if (this.#missing !== undefined) {
       this.admission.release();
       throw leasedElsewhere(this.#missing);
@@ -316,7 +316,7 @@ export class Route implements Reader {
     else void this.#inFlight.start(begun.work, begun.refused);
   }
 
-  /** `undefined` when nothing is to be done for it. One that cannot even be read is its source's to hand out again. */
+  /** `undefined` if nothing is to be done. A delivery that cannot even be read is left for its source to redeliver. */
   #begun(delivery: Delivery): { readonly work: Work; readonly refused: BridgeError | undefined } | undefined {
     const lease = this.#parts.sourceLink?.lease;
     const term = lease?.term;

@@ -5,8 +5,8 @@ import { soundEnvelope } from "./sound-envelope.ts";
 import type { Surprises } from "./surprises.ts";
 
 /**
- * What one processor makes of a message: the message that goes on, or the error to fail it by, which names the
- * processor. One that throws, does not end in time or answers with something else has failed.
+ * Runs one processor on a message: returns the message to pass on, or the error to fail it with, which names the
+ * processor. A processor that throws, times out or returns something else has failed.
  */
 export async function runProcessor(
   clock: Clock,
@@ -33,13 +33,13 @@ export async function runProcessor(
   }
 }
 
-/** The same failure, saying who failed. */
+/** The same failure, naming the part that failed. */
 export function named(who: string, thrown: unknown): BridgeError {
   const { code, message, retryAfterMs, charged } = BridgeError.from(thrown);
   return new BridgeError(code, `${who}: ${message}`, { retryAfterMs, charged, cause: thrown });
 }
 
-/** What a processor, which may be anybody's JavaScript, has answered; read once. */
+/** The result of a processor, which may be any JavaScript; read once. */
 function resultOf(result: unknown, before: Envelope): Envelope {
   if (typeof result === "object" && result !== null) {
     const { kind, envelope, reason } = result as { kind?: unknown; envelope?: unknown; reason?: unknown };

@@ -5,26 +5,26 @@ import type { Strays } from "./strays.ts";
 import { veiledError } from "./veiled-error.ts";
 import { withoutAddress } from "./without-address.ts";
 
-/** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
+/** The reason of a send that nobody awaits any more. Never classified: cancellation settles nothing. */
 export class Cancelled extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "Cancelled" });
   }
 }
 
-/** Where a send goes, and where its duration is entered. */
+/** Where a send goes, and where its duration is recorded. */
 export interface SendTarget {
   readonly sender: Sender;
   readonly account: Pick<LegAccount, "accepted" | "failed">;
-  /** Whether the address must not be seen. */
+  /** Whether the address must be hidden. */
   readonly hidesAddress?: boolean;
-  /** Takes out of errors what must not be seen besides. */
+  /** Removes other secrets from errors. */
   readonly veil?: ((text: string) => string) | undefined;
-  /** Hears of what was given up and goes on. */
+  /** Tracks sends that were given up and have not ended. */
   readonly strays?: Strays;
 }
 
-/** Hears of the end of a guard that nobody waits for. */
+/** Placeholder for a guard without a waiter. */
 const nobody = (): void => {};
 
 /** One send in progress: its signal, its deadline, and the way to give it up whatever the sender does. */
@@ -33,14 +33,14 @@ class Guard implements Placed {
   readonly accepted: () => void;
   readonly failed: (error: unknown) => void;
   place = 0;
-  /** Itself while it is idle, so that it keeps no message. */
+  /** The guard itself while idle, so that it keeps no message alive. */
   owner: object = this;
   target: SendTarget;
   address: string;
   /** Monotonic milliseconds. */
   startedAt = 0;
   deadline = 0;
-  /** Of the promise of whoever sends. */
+  /** Of the sender's caller. */
   resolve: () => void = nobody;
   reject: (reason: unknown) => void = nobody;
 
@@ -63,9 +63,9 @@ class Guard implements Placed {
 }
 
 /**
- * Bounds every send of a route by its `send_timeout` and by cancellation, also against a sender that ignores its
- * signal. One timer sweeps all sends, and guards are used again, with their signals and callbacks: a timer and a
- * controller a message would cost more than the rest of the engine.
+ * Bounds every send of a route by `send_timeout` and by cancellation, even if the sender ignores its signal. One timer
+ * sweeps all sends, and guards are reused with their signals and callbacks: a timer and a controller per message would
+ * cost more than the rest of the engine.
  */
 export class SendGuards implements Disposable {
   readonly #clock: Clock;
@@ -73,11 +73,11 @@ export class SendGuards implements Disposable {
   readonly #active = new Bag<Guard>();
   readonly #idle: Guard[] = [];
   readonly #sweepMs: number;
-  /** There while sends are open, and until the sweep after: a route that is idle wakes nobody. */
+  /** Present while sends are open, and until the next sweep: an idle route wakes nothing. */
   #sweeper: Disposable | undefined;
   /**
-   * Monotonic milliseconds: when a target last accepted. For whoever waited for that, who hears of it in the same turn:
-   * each further look at the clock would cost.
+   * When a target last accepted, in monotonic milliseconds. A caller that awaited the acceptance can use it in the same
+   * turn, which saves another look at the clock.
    */
   acceptedAt = 0;
 
@@ -88,9 +88,9 @@ export class SendGuards implements Disposable {
   }
 
   /**
-   * Sends on behalf of `owner`, and enters how long it took; `startedAt` is now, in monotonic milliseconds, `attempt` which
-   * attempt it is. Rejects with
-   * `TIMEOUT` at the deadline, and with {@link Cancelled} when cancelled, of which nothing is entered.
+   * Sends on behalf of `owner` and records the duration. `startedAt`: now, in monotonic milliseconds. `attempt`: the
+   * attempt's number. Rejects with `TIMEOUT` at the deadline, or with {@link Cancelled} when cancelled, whose duration
+   * is not recorded.
    */
   send(
     target: SendTarget,
@@ -141,7 +141,7 @@ export class SendGuards implements Disposable {
     this.#reuse(guard);
   };
 
-  /** What has come while the process stood still is still unread when its timers are due: it is read first. */
+  /** After a standstill, timers come due before waiting answers have been read: reads those first. */
   #sweep(): void {
     if (this.#active.size === 0) return this.#rest();
     const now = this.#clock.monotonic();
@@ -183,8 +183,8 @@ function hidden(error: unknown, { hidesAddress, veil }: SendTarget, address: str
 }
 
 /**
- * A sender that throws at once has failed like one that rejects, and so has one that says nothing of the end. Whatever promise it
- * returns says so once.
+ * A sender that throws synchronously has failed like one that rejects, and so has one that returns no promise. Any
+ * promise that it returns settles the send once.
  */
 function start(
   sender: Sender,

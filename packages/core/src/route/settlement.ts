@@ -2,8 +2,8 @@ import type { Settlement } from "@bridge/ports";
 import type { Outcome } from "./outcome.ts";
 
 /**
- * What the source is told of an outcome; `undefined` means nothing, ever (design: the settle table). Cancellation
- * never settles.
+ * What to tell the source about an outcome; `undefined`: never anything (design: the settle table). Cancellation never
+ * settles.
  */
 export function settlementOf(outcome: Outcome, envelopeId: string): Settlement | undefined {
   switch (outcome.disposition) {

@@ -17,7 +17,7 @@ import type { RouteParts, Target } from "./route-parts.ts";
 import { unresolved } from "./unresolved.ts";
 import type { Work } from "./work.ts";
 
-/** One write of the outbox; a store that takes longer has failed, and the write is repeated. */
+/** The limit for one outbox write. A store that takes longer has failed, and the write is repeated. */
 const PERSIST_TIMEOUT_MS = 30_000;
 
 export interface SharedOutboxOptions {
@@ -25,25 +25,25 @@ export interface SharedOutboxOptions {
   readonly failures: Failures;
   readonly store: () => OutboxStore | undefined;
   readonly depth: OutboxDepth;
-  /** Aborts when a stop waits for the store no more. */
+  /** Aborts when a stop no longer waits for the store. */
   readonly givenUp: AbortSignal;
-  /** Tells the drain of a binding that there is something new. */
+  /** Wakes the drain of a binding. */
   readonly wake: (bindingId: string) => void;
 }
 
-/** A leg on its way into the outbox. */
+/** A leg to be written to the outbox. */
 interface Entry {
   readonly target: Target;
   readonly record: OutboxRecord;
 }
 
 /**
- * Delivery mode `shared_outbox`: the source is settled when a record for each binding is durable; the drains deliver.
- * Idempotent by route, binding and envelope id, so that a redelivery of the source is a duplicate and not a repeat.
+ * Delivery mode `shared_outbox`: the source is settled once a record for each binding is durable; the drains deliver.
+ * Idempotent by route, binding and envelope id, so that a redelivery by the source is a duplicate and not a repeat.
  */
 export class SharedOutbox implements Handover {
   readonly #options: SharedOutboxOptions;
-  /** The legs of a message come in one turn, and so they go in one write: all of them are durable, or none. */
+  /** The legs of a message are added in one turn and go in one write, so that all of them are durable or none. */
   readonly #batch: TurnBatch<OutboxRecord, PersistResult>;
   #waiting = 0;
   #failing = 0;
@@ -54,31 +54,31 @@ export class SharedOutbox implements Handover {
     this.#batch = new TurnBatch(options.parts.clock, (records) => this.#persistAll(records), payloadBytes);
   }
 
-  /** The drains see it. */
+  /** The drains observe acceptance. */
   readonly acceptedAt = undefined;
-  /** None: the outbox takes messages for whoever drains it. */
+  /** None: the outbox takes messages for any instance that drains it. */
   readonly leases: readonly Lease[] = [];
-  /** False while messages wait because the outbox is full or does not take them. */
+  /** False while messages wait because the outbox is full or refuses writes. */
   get able(): boolean {
     return this.#waiting === 0 && !this.#options.depth.full;
   }
 
-  /** Whether messages wait for room, or would. */
+  /** Whether messages wait for room, or would have to. */
   get full(): boolean {
     return this.#options.depth.full || this.#waiting > this.#failing;
   }
 
-  /** Why the outbox did not take a message, while some wait for that and not for room. */
+  /** Why the outbox failed to take a message; `undefined` unless messages wait for that and not for room. */
   get failure(): BridgeError | undefined {
     return this.#failing > 0 ? this.#failure : undefined;
   }
 
-  /** Whether others may drain the store that is open. */
+  /** Whether other processes may drain the open store. */
   get #shared(): boolean {
     return this.#options.store()?.shared === true;
   }
 
-  /** Nothing to give up: a write that has begun is seen through, so that its outcome is known. */
+  /** Nothing to do: a write that has begun runs to its end, so that its outcome is known. */
   cancel(): void {}
 
   [Symbol.dispose](): void {}
@@ -96,7 +96,7 @@ export class SharedOutbox implements Handover {
       else entries.push({ target, record });
     }
     const results = entries.length === 0 ? [] : await this.#persistFor(work, entries);
-    // Only a message of which nothing is kept may be refused: what has been accepted in part goes on by the policy.
+    // Refuse a message only if nothing of it was kept; once accepted in part, it follows the policy.
     const refused =
       work.delivery.refusable === true &&
       ended.length === 0 &&
@@ -124,7 +124,7 @@ export class SharedOutbox implements Handover {
     return summarise(ended);
   }
 
-  /** For a redrive with several legs; others need not know of each other. */
+  /** Only for a redrive with several legs; other legs need not know of each other. */
   #idsFor(work: Work, legs: number): readonly string[] | undefined {
     return work.entry === undefined || legs === 1 ? undefined : legIds(this.#options.parts.random.id(), legs);
   }
@@ -150,7 +150,7 @@ export class SharedOutbox implements Handover {
     }
   }
 
-  /** Ends a leg that never got into the outbox, by the policy. */
+  /** Ends a leg that never entered the outbox, as the policy says. */
   async #fail(work: Work, target: Target, error: BridgeError, recordId?: string): Promise<EndedLeg> {
     const ended = await this.#options.failures.end(work, target.bindingId, error);
     target.account.close(ended.disposition, recordId);
@@ -168,8 +168,8 @@ export class SharedOutbox implements Handover {
   }
 
   /**
-   * Of those that redrive one dead letter, wherever they are asked to, one is in the outbox at a time: the others are its duplicates.
-   * One that has failed makes way for the next, and one that has delivered for none.
+   * Of all redrives of one dead letter, wherever they are requested, one is in the outbox at a time; the others are its
+   * duplicates. After one has failed, the next may enter; after one has delivered, none may.
    */
   async #persistOnce(
     work: Work,
@@ -177,7 +177,7 @@ export class SharedOutbox implements Handover {
     entries: readonly Entry[],
   ): Promise<readonly PersistResult[] | undefined> {
     for (let failed = 0; ; failed++) {
-      // One that was edited is another message: that the others have failed, or have another payload, says nothing of it.
+      // An edited message is a different one: that the others failed, or have another payload, says nothing about it.
       const next = entries.map(({ target, record }) => {
         const identity = JSON.stringify([id, failedAt, failed, record.payloadDigest]);
         return { target, record: { ...record, identity } };
@@ -187,7 +187,7 @@ export class SharedOutbox implements Handover {
     }
   }
 
-  /** Persists all legs together, however long that takes; `undefined` when the work was given up before. */
+  /** Persists all legs together, however long that takes; `undefined` if the work was given up first. */
   async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
     const { parts, depth } = this.#options;
     const records = entries.map(({ record }) => record);
@@ -229,8 +229,8 @@ export class SharedOutbox implements Handover {
   }
 
   /**
-   * Whether it is cancelled, or whoever waited for the answer has left while it waited. Its slot is the next one's then: if all that
-   * waited were written for callers who have left, those behind would have left before their turn, too.
+   * Whether the work is cancelled, or its caller left while it waited; the slot then goes to the next. Writing messages
+   * for callers who have left would keep those behind waiting until they leave, too.
    */
   #isOver(work: Work, waited: boolean): boolean {
     const { config, surprises } = this.#options.parts;
@@ -250,7 +250,10 @@ export class SharedOutbox implements Handover {
     return kept;
   }
 
-  /** Counts each, and logs the first one of the route and what differs from the last: all that it holds fails alike. */
+  /**
+   * Counts each failure. Logs the first of the route and any that differs from the last: while the store is down, all
+   * fail alike.
+   */
   #tellFailure(work: Work, error: BridgeError): void {
     const { account, logger } = this.#options.parts;
     account.outboxWriteFailures++;
@@ -262,7 +265,7 @@ export class SharedOutbox implements Handover {
     });
   }
 
-  /** Not cut off by a cancellation: whoever gave up a write halfway would not know what is in the outbox. */
+  /** Not cut off by cancellation: after half a write, nobody would know what the outbox holds. */
   #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
     const { results, first } = this.#batch.add(records);
     return results.then(
@@ -298,7 +301,7 @@ function isDead(result: PersistResult): boolean {
   return result.kind === "duplicate" && result.status === "dead";
 }
 
-/** Why a store will never take a record, whatever it called that: nothing comes of another try. */
+/** The error for a record that the store will never take, however it classified that: a retry would not help. */
 function refusalOf(told: BridgeError): BridgeError {
   const error = BridgeError.from(told);
   return error.class === "transient" ? new BridgeError("REJECTED", error.message, { cause: error }) : error;
@@ -308,7 +311,7 @@ function conflict(): BridgeError {
   return new BridgeError("ID_CONFLICT", "another payload has been accepted under this message id");
 }
 
-/** For a caller who waits for the answer and is told that (contract §8). */
+/** Refuses the message to a caller that waits for the answer (contract §8). */
 function refuse({ account, bindingId }: Target, error: BridgeError, recordId: string): EndedLeg {
   account.close("released", recordId);
   return { disposition: "released", error, bindingId };

@@ -1,8 +1,8 @@
-/** Room in flight: at most `capacity` slots are taken at once, and waiters get them in the order in which they came. */
+/** Limits the work in flight: at most `capacity` slots are taken at once, and waiters are served in order of arrival. */
 export class Slots {
   readonly #capacity: number;
   #taken = 0;
-  /** Who waits is given each slot that is given back, so that while somebody waits all are taken. */
+  /** A released slot goes straight to the first waiter, so while any waits, all slots are taken. */
   readonly #waiters = new Set<() => void>();
   readonly #watchers = new Set<() => void>();
 
@@ -14,30 +14,30 @@ export class Slots {
     return this.#taken;
   }
 
-  /** How many slots could be taken at once. */
+  /** How many slots are free. */
   get free(): number {
     return this.#capacity - this.#taken;
   }
 
-  /** Whether a slot could be taken at once. */
+  /** Whether a slot is free. */
   get hasRoom(): boolean {
     return this.#taken < this.#capacity;
   }
 
-  /** Takes a slot if that can be done at once. */
+  /** Takes a slot if one is free. */
   tryTake(): boolean {
     if (!this.hasRoom) return false;
     this.#taken++;
     return true;
   }
 
-  /** Waits for a slot and takes it; rejects with the signal's reason when that comes first. */
+  /** Waits for a slot and takes it; rejects with the signal's reason if `signal` aborts first. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.tryTake()) await waitIn(this.#waiters, signal);
   }
 
-  /** Waits until there is room, without taking it; rejects with the signal's reason when that comes first. */
+  /** Waits for a free slot without taking it; rejects with the signal's reason if `signal` aborts first. */
   async room(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     while (!this.hasRoom) await waitIn(this.#watchers, signal);
@@ -49,7 +49,7 @@ export class Slots {
     while (this.#taken > 0) await waitIn(this.#watchers, never);
   }
 
-  /** Gives a slot back, to the waiter that has waited longest. */
+  /** Releases a slot, to the longest waiter if any. */
   release(): void {
     const [next] = this.#waiters;
     if (next !== undefined) {
@@ -61,7 +61,7 @@ export class Slots {
   }
 }
 
-/** Waits to be called from `queue`; leaves it then, and when the signal aborts. */
+/** Waits in `queue` to be called; leaves it then, or when the signal aborts. */
 function waitIn(queue: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onFree = (): void => {

@@ -6,7 +6,7 @@ import { isHeaders, isTime } from "./mend-message.ts";
 import { soundPayload } from "./sound-payload.ts";
 
 const OWN = Object.values(RESERVED);
-/** What may come in, and what the bridge itself puts beside it. */
+/** The ingress limits, plus what the bridge itself may add. */
 const MOST = {
   headers: INGRESS_LIMITS.headers + OWN.length,
   headerSize: INGRESS_LIMITS.headerSize + OWN.join("").length + OWN.length * INGRESS_LIMITS.idLength,
@@ -14,8 +14,8 @@ const MOST = {
 const TEXTS = ["id", "sourceId", "subject", "contentType", "correlationId"] as const;
 
 /**
- * An envelope that somebody else has made, such as a processor, as the engine may keep it: read once, so that it is
- * nobody else's any more. @throws Error that names what is not as the type says
+ * Checks an envelope made elsewhere, such as by a processor, and copies it for the engine: each member is read once,
+ * and nobody else holds the copy. @throws Error naming what does not match the type
  */
 export function soundEnvelope(value: unknown): Envelope {
   if (typeof value !== "object" || value === null) throw new Error(`the envelope is ${kindOf(value)}`);
@@ -58,7 +58,7 @@ function soundHeaders(headers: unknown): Record<string, string> {
   return sound;
 }
 
-/** @throws BridgeError `INVALID_PAYLOAD` naming the texts that are not well-formed: another attempt would make the same of them */
+/** @throws BridgeError `INVALID_PAYLOAD` naming the texts that are not well-formed: a retry would yield the same */
 function allWhole(envelope: Pick<Envelope, (typeof TEXTS)[number] | "headers">): void {
   let halves: HalfCharacters | undefined;
   for (const name of TEXTS) if (!envelope[name].isWellFormed()) (halves ??= new HalfCharacters()).add(name);
@@ -69,7 +69,7 @@ function allWhole(envelope: Pick<Envelope, (typeof TEXTS)[number] | "headers">):
   if (halves !== undefined) throw halves.error();
 }
 
-/** What comes in is within these limits, and stores and brokers rely on it. */
+/** Incoming messages are within these limits, and stores and brokers rely on them. */
 function bounded(what: string, length: number, most: number): void {
   if (length > most) throw new Error(`${what} of the envelope is above the limit of ${most}`);
 }

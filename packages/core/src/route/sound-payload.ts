@@ -14,14 +14,14 @@ export function soundPayload(payload: unknown): Uint8Array | undefined {
   return copyOf(payload);
 }
 
-/** As many bytes as there are in what is no payload, so that it can be looked at: of a text its UTF-8. */
+/** The bytes of something that is not a payload, so that it can be inspected: of a text, its UTF-8. */
 export function bytesIn(value: unknown): Uint8Array {
   if (typeof value === "string") return Buffer.from(value);
   try {
     if (types.isAnyArrayBuffer(value)) return new Uint8Array(value).slice();
     if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
   } catch {
-    // Its memory was given away.
+    // Its buffer is detached.
   }
   return new Uint8Array();
 }

@@ -1,19 +1,19 @@
 import { type Clock, type Logger } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 
-/** So many calls of one part may go on after they were given up: each keeps its message. */
+/** How many calls of one part may be given up and still run: each holds its message. */
 const MOST = 100;
-/** Those that were given up together have this long to end before anybody is told. */
+/** How long the limit may be reached before it is reported. */
 const TOLD_AFTER_MS = 10_000;
 
 /**
- * The calls of a sender or a processor that were given up and have not ended, because it does not heed its signal. When there are
- * many, nothing more is asked of it until some have ended.
+ * The calls of a sender or processor that were given up but still run, because it ignores its signal. When there are
+ * too many, it gets no more calls until some have ended.
  */
 export class Strays {
   readonly #clock: Clock;
   #count = 0;
-  /** Monotonic milliseconds: since when there are too many. */
+  /** When the limit was reached, in monotonic milliseconds. */
   #since = 0;
   #told = false;
   #room = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ export class Strays {
     return this.#count >= MOST;
   }
 
-  /** Whether there are too many for so long that it looks as if they never end. */
+  /** Whether the limit has been reached for so long that the calls look endless. */
   get stuck(): boolean {
     return this.full && this.#clock.monotonic() - this.#since >= TOLD_AFTER_MS;
   }
@@ -36,7 +36,7 @@ export class Strays {
     if (++this.#count === MOST) this.#since = this.#clock.monotonic();
   }
 
-  /** It has ended after all. */
+  /** A given-up call has ended after all. */
   readonly ended = (): void => {
     this.#count--;
     if (this.full) return;
@@ -45,7 +45,7 @@ export class Strays {
     this.#room = Promise.withResolvers();
   };
 
-  /** Resolves when there are few enough, or `signal` aborts. Says which part it is when that takes long. */
+  /** Resolves when the count is below the limit, or `signal` aborts. Logs the part if that takes long. */
   async whenRoom(part: string, logger: Logger, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     this.#clock.delay(TOLD_AFTER_MS, AbortSignal.any([signal, over.signal])).then(
@@ -65,7 +65,7 @@ export class Strays {
 
 const all = new WeakMap<object, Strays>();
 
-/** Those of one sender or processor, whichever routes use it and however often they are reloaded. */
+/** The strays of one sender or processor, across all routes that use it and all their reloads. */
 export function straysOf(part: object, clock: Clock): Strays {
   let strays = all.get(part);
   if (strays === undefined) {

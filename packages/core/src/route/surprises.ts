@@ -1,13 +1,13 @@
 import { BridgeError, type Clock, type LogFields, type Logger } from "@bridge/ports";
 import { stackOf } from "./stack-of.ts";
 
-/** So many lines in a minute: each message may bring the same. */
+/** The most lines per minute: every message may throw the same. */
 const LINES = 5;
 const PER_MS = 60_000;
 
 /**
- * Logs what was thrown and nobody classified, with where it came from, because it is a mistake in somebody's code: an
- * adapter's, a processor's, an embedder's or ours. What becomes of the message depends on who threw it.
+ * Logs errors that nobody classified, with their stack, because each is a mistake in some code: an adapter's, a
+ * processor's, an embedder's or ours. What happens to the message depends on who threw.
  */
 export class Surprises {
   readonly #logger: Logger;
@@ -21,7 +21,7 @@ export class Surprises {
     this.#clock = clock;
   }
 
-  /** `where`: who threw it. Says nothing of what an adapter has classified. Never throws. */
+  /** Ignores errors that an adapter has classified. Never throws. `where`: who threw it. */
   tell(where: string, thrown: unknown, fields: LogFields = {}): void {
     if (BridgeError.is(thrown)) return;
     const now = this.#clock.monotonic();

@@ -1,8 +1,8 @@
 import { BridgeError } from "@bridge/ports";
 
 /**
- * Why a message has no target: what was thrown while its bindings or an address were worked out. They depend on nothing but
- * the message, so that no repeat helps, and nothing is charged: nothing was tried.
+ * The error for a message without a target: something threw while its bindings or its address were computed. These
+ * depend only on the message, so no retry helps, and nothing is charged, because nothing was tried.
  */
 export function unresolved(what: string, thrown: unknown): BridgeError {
   const error = BridgeError.from(thrown);

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { quotes } from "@bridge/config";
 import { BridgeError } from "@bridge/ports";
 
-/** What a send has failed with, unless that quotes its address, which must not be seen: then only its code. */
+/** A send's error. If it quotes the address, which must stay hidden, only its code remains. */
 export function withoutAddress(thrown: unknown, address: string): unknown {
   if (!quotes(inspect(thrown), address)) return thrown;
   const { code, retryAfterMs, charged } = BridgeError.from(thrown);

@@ -7,26 +7,26 @@ import { stopped } from "../stopped.ts";
 import type { TappedLeg } from "../tap/tap.ts";
 import type { Target } from "./route-parts.ts";
 
-/** Where a message is on its way to. */
+/** Where a message is being sent. */
 export type WorkTarget = Pick<Target, "bindingId">;
 
 const NOWHERE: readonly WorkTarget[] = [];
 
-/** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
+/** One delivery in a route, from taking a slot until it is settled or abandoned. */
 export class Work implements Placed {
   readonly delivery: Delivery;
   readonly origin: Origin;
-  /** A redrive goes to this binding only, past the resolver. */
+  /** The only binding of a redrive, which skips the resolver. */
   readonly onlyBinding: string | undefined;
-  /** The dead letter that it redrives. */
+  /** The dead letter that this redrives. */
   readonly entry: Pick<DeadLetter, "id" | "failedAt"> | undefined;
-  /** Of a redrive: told each time that it has failed and its dead letter took no mark. */
+  /** Of a redrive: called each time it has failed and its dead letter could not be marked. */
   readonly unmarked: ((failure: BridgeError) => void) | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** What it came under: after that has ended nothing may be done for it. Absent unless its source is exclusive. */
+  /** The lease term it arrived under: once that ends, nothing more may be done. Absent unless the source is exclusive. */
   readonly term: Term | undefined;
-  /** From its beginning to its settlement; absent unless the bridge traces. */
+  /** From start to settlement; absent unless the bridge traces. */
   readonly span: Span | undefined;
   /** As it was received: what a dead letter keeps. */
   readonly received: Envelope;
@@ -35,13 +35,13 @@ export class Work implements Placed {
   /** Resolves when it is settled or abandoned; set as soon as it is in flight. */
   ended: Promise<unknown> | undefined;
   place = 0;
-  /** Whether a target or a store was given any of it, so that nobody knows what became of it when it is given up. */
+  /** Whether a target or a store has been given any of it: if it is then given up, its outcome is unknown. */
   handedOut = false;
-  /** How legs of it have ended, as long as somebody looks at the route. */
+  /** How its legs ended; only while a tap watches the route. */
   legs: TappedLeg[] | undefined;
-  /** Where it is being sent; of several those that have not ended. */
+  /** Where it is being sent; with several targets, those whose legs have not ended. */
   targets: readonly WorkTarget[] = NOWHERE;
-  /** Sends tried here. */
+  /** Sends tried by this work. */
   sends = 0;
   #waited = false;
   #cancelled = false;
@@ -72,29 +72,29 @@ export class Work implements Placed {
     this.envelope = options.envelope;
   }
 
-  /** Whether the source, the operator, a stop or a lost lease has taken the work back. */
+  /** Whether the source, the operator, a stop or a lost lease has cancelled the work. */
   get cancelled(): boolean {
     return this.#cancelled || this.term?.live === false;
   }
 
-  /** Aborts on {@link cancel}. Made when first asked for: most deliveries never wait for anything but their send. */
+  /** Aborts on {@link cancel}. Created on first use: most deliveries wait only for their send. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.cancelled) this.#controller.abort(stopped());
     return this.#controller.signal;
   }
 
-  /** Something was waited for, so that {@link now} has to look at the clock. */
+  /** Records that the work has waited, so that {@link now} must read the clock. */
   waited(): void {
     this.#waited = true;
   }
 
-  /** Whether it may be given up without a trace once nobody waits for its answer: it has waited, and nothing of it was handed out. */
+  /** Whether it can be given up without a trace once its caller has left: it has waited, and nothing of it was handed out. */
   get unbegun(): boolean {
     return this.#waited && !this.handedOut;
   }
 
-  /** Monotonic milliseconds: of its start as long as nothing was waited for, because each look at a clock costs. */
+  /** Monotonic milliseconds; the start time until it has waited, because every clock read costs. */
   now(clock: Clock): number {
     return this.#waited ? clock.monotonic() : this.startedAt;
   }
@@ -106,8 +106,8 @@ export class Work implements Placed {
   }
 
   /**
-   * `promise`, or a rejection when the work is cancelled first. For one thing at a time, and without a signal, which every
-   * delivery of a source that answers would pay for.
+   * Resolves with `promise`, or rejects when the work is cancelled first. For one wait at a time. Uses no signal, for
+   * which every delivery of an asynchronous source would pay.
    */
   until(promise: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -117,7 +117,7 @@ export class Work implements Placed {
     });
   }
 
-  /** Whether a leg of it waits for a paused route to be resumed, which a stop need not wait for. */
+  /** Whether one of its legs waits for a paused route to resume. A stop need not wait for that. */
   get parked(): boolean {
     return this.#parked > 0;
   }
