@@ -1,9 +1,9 @@
 import type { BridgeError } from "@bridge/ports";
 
-/** What stands for one call alone: ids of requests, times, counts. */
+/** Text that differs from call to call: request ids, times, counts. */
 const OF_ONE_CALL = /[\w-]*\d[\w-]*/g;
 
-/** Whether two failures say the same, but for what differs from one call to the next. */
+/** Whether two failures are the same, apart from text that differs from call to call. */
 export function isAlike(one: BridgeError | undefined, other: BridgeError): boolean {
   return one?.code === other.code && wordsOf(one) === wordsOf(other);
 }

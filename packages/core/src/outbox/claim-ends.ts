@@ -4,17 +4,17 @@ import type { RouteParts } from "../route/route-parts.ts";
 import { StandingFault } from "./standing-fault.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
-/** One write of ends; a store that takes longer has failed, and they are repeated. */
+/** The limit for one write of ends. A store that takes longer has failed, and the write is repeated. */
 export const FINISH_TIMEOUT_MS = 10_000;
 /**
- * Ends are said so often at least, and for as long as loans last by then: a disk that gets room again must not cost the
- * wait until they lapse. After that the records are sent again.
+ * Writes of ends are tried at least this often, and for at least `SAID_FOR_MS`: a disk that gets room again should not
+ * have to wait until the loans lapse. After that the records are sent again.
  */
 const TRIES = 5;
 const SAID_FOR_MS = 60_000;
 const PAUSE_MS = { first: 500, longest: 4_000 } as const;
 
-/** Enters how loans ended: all that end in one turn of the event loop in one call. */
+/** Writes to the store how loans ended: all that end in one turn of the event loop go in one call. */
 export class ClaimEnds {
   readonly #store: () => OutboxStore | undefined;
   readonly #parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">;
@@ -22,11 +22,11 @@ export class ClaimEnds {
   readonly #givenUp: AbortSignal;
   readonly #batch: TurnBatch<ClaimEnd, boolean | undefined>;
   readonly #unwritable: StandingFault;
-  /** What a try before may have entered, whose answer did not come. */
+  /** Ends that an earlier try may have written, because its answer never came. */
   readonly #doubtful = new Set<ClaimEnd>();
   #unentered = 0;
 
-  /** When `leaving` aborts, nobody waits longer than need be any more, and when `givenUp` does, not at all. */
+  /** After `leaving` aborts, retries stop after the minimum; after `givenUp` aborts, at once. */
   constructor(
     store: () => OutboxStore | undefined,
     parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">,
@@ -45,16 +45,16 @@ export class ClaimEnds {
   }
 
   /**
-   * Why the store does not take how records ended, while some wait for that: what was given up lapses, and another instance
-   * may have it then, so that nothing is entered here which would prove that the store is well.
+   * Why the store does not take ends; `undefined` unless some are being written now. Once a write is given up, its loan
+   * lapses and another instance may take the record, so no later write here would show that the store has recovered.
    */
   get fault(): BridgeError | undefined {
     return this.#unentered > 0 ? this.#unwritable.fault : undefined;
   }
 
   /**
-   * Resolves when the end is durable: true, or false when the loan had lapsed. `undefined` when nobody knows, because the store
-   * has not answered and is asked no more.
+   * Resolves when the end is durable: true, or false when the loan had lapsed. `undefined` when nobody knows, because
+   * the store has not answered and is not asked again.
    */
   enter(end: ClaimEnd): Promise<boolean | undefined> {
     const { results, first } = this.#batch.add([end]);
@@ -103,7 +103,10 @@ export class ClaimEnds {
     }
   }
 
-  /** What is entered now was not entered by a try before: a loan had lapsed meanwhile, and its record was ours again. */
+  /**
+   * An end written now was not written by an earlier try: that try's loan had lapsed, and the record was claimed here
+   * again.
+   */
   #notByOthers(ends: readonly ClaimEnd[], results: readonly boolean[]): void {
     if (this.#doubtful.size === 0) return;
     const entered = new Map(ends.filter((_, index) => results[index] === true).map((end) => [end.id, end]));
@@ -114,8 +117,9 @@ export class ClaimEnds {
   }
 
   /**
-   * What is refused when it is repeated may have been entered by a try before, whose answer got lost: then the record is what
-   * it was to become. In a store that others share it may as well be their work, and they have it in their books.
+   * A repeated write may be refused because an earlier try made it and the answer was lost. The record then has the
+   * status that the end gives it. In a shared store that may also be another process's work, which has it in its own
+   * accounts.
    */
   async #entriesOf(
     store: OutboxStore,
@@ -127,7 +131,7 @@ export class ClaimEnds {
     const entered: boolean[] = [];
     for (const [index, end] of ends.entries()) {
       const status = results[index] === true ? undefined : await orAborted(store.status(end.id, signal), signal);
-      // A store that has forgotten it had finished it.
+      // A store forgets only records that it has finished.
       const isSo = status === STATUS_AFTER[end.outcome.kind] || (status === undefined && end.outcome.kind !== "retry");
       entered.push(results[index] === true || (this.#doubtful.has(end) && isSo));
     }

@@ -24,10 +24,10 @@ import { Undeadlettered } from "./undeadlettered.ts";
 
 export const DELETE_TIMEOUT_MS = 5_000;
 export const STATUS_TIMEOUT_MS = 5_000;
-/** A record whose dead letter could not be written is tried again by then, if somebody else has not ended it. */
+/** A record whose dead letter could not be written is tried again within this time, unless another instance ends it. */
 const TRIED_AGAIN_MS = 60_000;
 
-/** What a claim comes to: what its store is told, and how its record ended if it did. */
+/** The verdict on a claim: what to tell the store, and how the record ended if it did. */
 export interface Verdict {
   readonly end: ClaimEnd["outcome"];
   readonly outcome?: RecordOutcome;
@@ -35,7 +35,7 @@ export interface Verdict {
 
 const DELIVERED: Verdict = { end: { kind: "done" }, outcome: { disposition: "delivered" } };
 
-/** As it was: nothing was tried, and nothing is charged. */
+/** Returns the claim unchanged: nothing was tried, so nothing is charged. */
 export function giveBack(attempts: number): Verdict {
   return { end: { kind: "retry", delayMs: 0, attempts } };
 }
@@ -44,18 +44,18 @@ export interface VerdictParts {
   readonly parts: RouteParts;
   readonly target: Target;
   readonly entries: EntryFates;
-  /** When it aborts, nobody waits for a store any more. */
+  /** Aborts when stores are no longer waited for. */
   readonly givenUp: AbortSignal;
 }
 
-/** Says what the claims of one route and binding come to, and carries out the failure policy for them. */
+/** Reaches the verdicts on the claims of one route and binding, and carries out the failure policy. */
 export class ClaimVerdicts {
   readonly #parts: RouteParts;
   readonly #target: Target;
   readonly #entries: EntryFates;
   readonly #givenUp: AbortSignal;
   readonly #writer: DeadLetterWriter;
-  /** They are tried again. */
+  /** The records whose dead letter could not be written, and which are tried again. */
   readonly undeadlettered: Undeadlettered;
 
   constructor({ parts, target, entries, givenUp }: VerdictParts) {
@@ -67,7 +67,7 @@ export class ClaimVerdicts {
     this.undeadlettered = new Undeadlettered(parts.clock);
   }
 
-  /** The target has accepted it. A record that redrove a dead letter takes it along. */
+  /** The target accepted the record. If it redrove a dead letter, that is deleted. */
   accepted({ record }: OutboxClaim): Verdict | Promise<Verdict> {
     this.#enterAges(record);
     const { entryId } = record;
@@ -75,12 +75,13 @@ export class ClaimVerdicts {
   }
 
   /**
-   * A replay whose failure its dead letter tells already: whoever marked that was gone before the outbox knew. It is not sent again.
-   * While the DLQ does not answer nobody knows of one.
+   * Ends a redrive whose dead letter already carries the mark of this redrive's failure: whoever marked it stopped
+   * before telling the outbox, and the record must not be sent again. `undefined` for any other record, and while the
+   * DLQ does not answer, because no mark is known then.
    */
   async givenUpBefore({ id, envelope, received = envelope, entryId }: OutboxRecord): Promise<Verdict | undefined> {
     const { clock, dlq } = this.#parts;
-    // Of several legs any may have left the mark, and it says nothing of the others.
+    // With several legs, any of them may have left the mark, so it says nothing about the others.
     const replay = legsOf(id) === undefined ? replayIn(received, entryId) : undefined;
     const store = dlq();
     if (replay === undefined || store === undefined) return undefined;
@@ -93,13 +94,16 @@ export class ClaimVerdicts {
     return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
   }
 
-  /** It is entered as delivered. Two legs that end at the same time have not seen each other's end before. */
+  /**
+   * The record's end is durable. Checks the dead letter again: two legs that end together do not see each other's end
+   * beforehand.
+   */
   async entered(record: OutboxRecord): Promise<void> {
     const { id, entryId } = record;
     if (entryId !== undefined && legsOf(id) !== undefined) await this.#takeEntryAlong(record, entryId);
   }
 
-  /** The last leg of a redrive deletes the dead letter; one of which that is not known leaves it. */
+  /** Deletes the dead letter if this is the last leg of its redrive. If that is not known, the dead letter stays. */
   async #takeEntryAlong(record: OutboxRecord, entryId: string): Promise<void> {
     const others = legsOf(record.id)?.filter((leg) => leg !== record.id) ?? [];
     if (await areDone(this.#parts.clock, others, this.#parts.outbox(), this.#givenUp))
@@ -115,7 +119,10 @@ export class ClaimVerdicts {
     }
   }
 
-  /** It failed, or may not be sent. When `work` aborts, what cannot be dead-lettered by then goes back uncharged. */
+  /**
+   * Judges a record that failed or may not be sent. When `work` aborts, a record that could not be dead-lettered yet
+   * goes back uncharged.
+   */
   async failed(claim: OutboxClaim, error: BridgeError, work: AbortSignal): Promise<Verdict> {
     const { record, attempts: before } = claim;
     const { clock, random, config, failureLog, hooks, tracer } = this.#parts;
@@ -148,7 +155,7 @@ export class ClaimVerdicts {
         const entry = deadLetterOf({ received, routeId: config.id, bindingId, attempts, failedAt }, error);
         const replay = replayIn(received, record.entryId);
         const isKept = decision.kind === "dlq";
-        // The entry first: what is only in the outbox is not given up yet.
+        // Write the entry first: the record may end only once its dead letter is durable.
         const writing = isKept
           ? this.#writer.write(entry, work, replay)
           : replay && this.#writer.mark(entry, work, replay);
@@ -166,7 +173,7 @@ export class ClaimVerdicts {
     }
   }
 
-  /** By wall clocks, which another process may have read: a message is never younger than now. */
+  /** Uses wall clocks, perhaps those of two processes, so ages are cut off at 0. */
   #enterAges({ createdAt, envelope }: OutboxRecord): void {
     const { account } = this.#target;
     const now = this.#parts.clock.now();
@@ -175,7 +182,7 @@ export class ClaimVerdicts {
   }
 }
 
-/** Whether all of them are known to have been delivered. */
+/** Whether all of the records are known to be delivered. */
 async function areDone(
   clock: Clock,
   ids: readonly string[],
@@ -194,7 +201,7 @@ async function areDone(
   }
 }
 
-/** Whether it was there. */
+/** Returns whether the entry existed. */
 async function deleteEntry(
   clock: Clock,
   store: DlqStore | undefined,

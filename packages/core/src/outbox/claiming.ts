@@ -9,8 +9,8 @@ import { drainBudget } from "./drain-budget.ts";
 import { StandingFault } from "./standing-fault.ts";
 
 /**
- * A loan outlives its batch by this much, so that what was sent at the last moment can still be dead-lettered, or take its
- * dead letter along, and be entered.
+ * A loan outlasts its batch by this much, so that after a last-moment send there is time to write or delete a dead
+ * letter and to record the end.
  */
 const LOAN_MARGIN_MS = 30_000;
 const CLAIM_TIMEOUT_MS = 30_000;
@@ -22,18 +22,21 @@ export interface ClaimingOptions {
   readonly parts: RouteParts;
   readonly target: Target;
   readonly store: () => OutboxStore | undefined;
-  /** Something has come into the store for this binding. */
+  /** Called when a record arrives in the store for this binding. */
   readonly onArrival: () => void;
 }
 
-/** What was claimed in one call. */
+/** The records of one claim. */
 export interface Loans {
   readonly claims: readonly OutboxClaim[];
-  /** When the last send may begin, in monotonic milliseconds: the store counts from the claim, however late its answer comes. */
+  /**
+   * The last moment at which a send may begin, in monotonic milliseconds. Counted from before the claim, as the store
+   * counts, however late its answer comes.
+   */
   readonly sendBy: number;
 }
 
-/** Asks the outbox store for what is due to a binding, and hears from it what comes. */
+/** Claims the due records of one binding from the outbox store, and listens for arrivals. */
 export class Claiming implements Disposable {
   readonly #options: ClaimingOptions;
   readonly #unreadable: StandingFault;
@@ -49,12 +52,12 @@ export class Claiming implements Disposable {
     });
   }
 
-  /** Why the store gives no records; `undefined` while it does. */
+  /** Why records cannot be claimed; `undefined` while they can. */
   get fault(): BridgeError | undefined {
     return this.#unreadable.fault;
   }
 
-  /** Hears of arrivals. Also from a later claim on, because the store may open after the route has begun. */
+  /** Listens for arrivals. A later claim calls this too, because the store may open after the route has started. */
   hear(store: OutboxStore | undefined): void {
     if (store === undefined || store === this.#hearing) return;
     const { parts, target, onArrival } = this.#options;
@@ -67,7 +70,7 @@ export class Claiming implements Disposable {
     this.#arrivals?.[Symbol.dispose]();
   }
 
-  /** At most `limit` records, on loan for as long as it takes to send them; or why there are none. */
+  /** Claims at most `limit` records, on loan for as long as sending them takes; or returns why it could not. */
   async claim(limit: number, signal: AbortSignal): Promise<Loans | BridgeError> {
     const { store, parts, target } = this.#options;
     const { id: routeId, policy } = parts.config;

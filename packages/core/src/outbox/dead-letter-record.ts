@@ -13,33 +13,33 @@ import { keep, NOTHING_WRITTEN } from "../dlq/keep.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
 
-/** The loan under which a record is moved; nobody else may send it meanwhile. */
+/** The loan under which a record is moved, in milliseconds; nobody else may send it meanwhile. */
 const LOAN_MS = 60_000;
 const STORE_TIMEOUT_MS = 10_000;
 
-/** How a record that was moved has ended: `dropped` when it was the replay of a dead letter that is there no more. */
+/** How a moved record ended: `dropped` if it redrove a dead letter that no longer exists. */
 export type MovedAs = "dead_lettered" | "dropped";
 
 export interface MoveOptions extends Seams {
   readonly outbox: OutboxStore;
   readonly dlq: DlqStore;
   readonly hooks: Pick<Hooks, "deadLetter">;
-  /** Hears of each record that has left the outbox. */
+  /** Called for each record that has left the outbox. */
   readonly moved: (record: OutboxRecord, as: MovedAs) => void;
-  /** Hears of each that may have left it: the outbox has not answered. */
+  /** Called for each that may have left it, because the outbox did not answer. */
   readonly doubted: (record: OutboxRecord, as: MovedAs) => void;
 }
 
-/** How many records went, and why the others did not. */
+/** How many records were moved, and why the others were not. */
 export interface MoveResult {
   readonly moved: number;
   readonly errors: readonly { readonly id: string; readonly error: string }[];
 }
 
 /**
- * Moves pending records to the DLQ, such as one that holds up all others of its ordering key: the dead letter first,
- * then the end of the record, so that a crash in between leaves both and loses none. What a job or the redrive of one entry has
- * replayed is in the DLQ already, and marked there.
+ * Moves pending records to the DLQ, such as one that blocks its ordering key. Writes the dead letter first and ends the
+ * record second, so a crash in between leaves both and loses none. A record that redrives a dead letter for a job or a
+ * single redrive is in the DLQ already, so its dead letter is marked instead.
  */
 export async function deadLetterRecords(
   ids: readonly string[],
@@ -55,7 +55,7 @@ export async function deadLetterRecords(
   return { moved: distinct.length - errors.length, errors };
 }
 
-/** Says why it could not be moved. Sees a record through once it has begun: the caller's bound stops at the next one. */
+/** Returns why the record could not be moved. Finishes a record once begun: the caller's limit applies from the next one on. */
 async function moveOne(id: string, options: MoveOptions): Promise<string | undefined> {
   const { outbox, clock, moved, doubted } = options;
   using limit = boundOf(clock);
@@ -68,7 +68,7 @@ async function moveOne(id: string, options: MoveOptions): Promise<string | undef
     as = await keepClaimed(claim, options, signal);
   } catch (error) {
     const giveBack = { kind: "retry", delayMs: 0, attempts } as const;
-    // A DLQ that does not answer has used up the other bound.
+    // A DLQ that does not answer has used up the first limit.
     using again = boundOf(clock);
     await orAborted(outbox.finish([{ id, token, outcome: giveBack }], again.signal), again.signal).catch(() => {});
     throw error;

@@ -1,8 +1,8 @@
 import type { ShutdownBudgets } from "@bridge/config";
 
 /**
- * How long one batch of an outbox drain may take, in milliseconds (spec 2.14): at least one full send, and for many
- * records so much for each, up to the absolute ceiling.
+ * How long one batch of an outbox drain may take, in milliseconds (spec 2.14): at least one full send, and for larger
+ * batches a fixed time per record, up to the absolute ceiling.
  */
 export function drainBudget(
   batchCount: number,

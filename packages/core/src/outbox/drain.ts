@@ -18,13 +18,13 @@ import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
 import { type Batch, RecordSender } from "./record-sender.ts";
 import { stopped } from "../stopped.ts";
 
-/** The most records of one claim: more would only lie there. */
+/** The most records per claim: more would only wait on loan. */
 const MAX_BATCH = 500;
-/** With a rate limit, no more is claimed than can be sent in this time: the rest would lie there on loan. */
+/** Under a rate limit, claims no more than can be sent in this time: the rest would only wait on loan. */
 const RATED_CLAIM_MS = 1_000;
-/** Of what a batch of one may take, what its record may wait for its turn: one that waits longer goes back unsent. */
+/** The share of a one-record batch's budget that its record may spend waiting for its turn; after that it goes back unsent. */
 const WAITING_SHARE = 0.5;
-/** The safety net when nothing wakes the drain; sooner while records wait for a retry. */
+/** How often to look when nothing wakes the drain; more often while records wait for a retry. */
 const POLL_MS = { idle: 1_000, retrying: 100 } as const;
 
 export interface DrainOptions {
@@ -34,11 +34,11 @@ export interface DrainOptions {
   readonly depth: OutboxDepth;
   readonly outcomes: RecordOutcomes;
   readonly entries: EntryFates;
-  /** Aborts when a stop waits for stores no more. */
+  /** Aborts when a stop no longer waits for stores. */
   readonly givenUp: AbortSignal;
 }
 
-/** Delivers the records of one route and binding: claims what is due, sends it, and enters how each ended. */
+/** Delivers the records of one route and binding: claims the due ones, sends them, and records how each ended. */
 export class Drain implements Disposable {
   readonly name: string;
   readonly #options: DrainOptions;
@@ -50,10 +50,10 @@ export class Drain implements Disposable {
   readonly #order = new KeyedOrder();
   readonly #ends: ClaimEnds;
   readonly #retrying: RecentIds;
-  /** On loan here, of a store that others drain too. */
+  /** Records on loan here; only of a shared store. */
   readonly #held = new Set<string>();
   #wake = Promise.withResolvers<void>();
-  /** Aborts when nothing more is to be sent that has not begun. */
+  /** Aborts when no further send may begin. */
   readonly #quiescing = new AbortController();
   /** Aborts when the work is cancelled. */
   #work = new AbortController().signal;
@@ -72,7 +72,7 @@ export class Drain implements Disposable {
     this.#ends = new ClaimEnds(store, parts, { leaving, givenUp });
   }
 
-  /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
+  /** The store that refuses a necessary read or write, in words; `undefined` while none does. */
   get obstacle(): string | undefined {
     const [unread, unended] = [this.#claiming.fault, this.#ends.fault];
     // What is wrong stands in the reason: a full disk lets nobody open what is only to be read, too.
@@ -87,31 +87,31 @@ export class Drain implements Disposable {
     return this.#quiescing.signal.aborted;
   }
 
-  /** There is something new. */
+  /** A new record may be due. */
   wake(): void {
     this.#wake.resolve();
   }
 
-  /** A record was ended by an operator; the next of its key may be sent. */
+  /** An operator ended the record; the next of its key may be sent. */
   left(recordId: string): void {
     this.#verdicts.undeadlettered.delete(recordId);
     this.#retrying.delete(recordId);
     this.wake();
   }
 
-  /** Claims nothing more; resolves when what was claimed has ended, or `signal` aborts. */
+  /** Claims nothing more; resolves when everything claimed has ended, or `signal` aborts. */
   async quiesce(signal: AbortSignal): Promise<void> {
     this.#quiescing.abort(stopped());
     await orAborted(this.#slots.idle(), signal).catch(() => {});
   }
 
-  /** Gives up every send; what was claimed goes back uncharged. */
+  /** Gives up every send; claimed records go back uncharged. */
   [Symbol.dispose](): void {
     this.#quiescing.abort(stopped());
     this.#sender[Symbol.dispose]();
   }
 
-  /** Delivers until `signal` aborts, and then enters what it still knows. Rejects for a bug only. */
+  /** Delivers until `signal` aborts, and then records the ends it still knows. Rejects only on a bug. */
   async run(signal: AbortSignal): Promise<void> {
     this.#claiming.hear(this.#options.store());
     const others = this.#followOthers(signal);
@@ -123,7 +123,10 @@ export class Drain implements Disposable {
     }
   }
 
-  /** What others end of one's own records leaves the books here, and what may have ended though the store has not said so. */
+  /**
+   * Removes from the accounts the records that other processes end, and those that may have ended without the store's
+   * answer.
+   */
   #followOthers(signal: AbortSignal): AsyncDisposable {
     const { parts, target, store, depth } = this.#options;
     const { clock, logger } = parts;
@@ -160,11 +163,12 @@ export class Drain implements Disposable {
         await target.rate.whenWithin(waitMs, this.#stopping(signal)).catch(() => {});
         continue;
       }
-      // What ended in this turn of the event loop has freed its slots by then: one claim for all of them.
+      // Wait one turn: everything that ended in this turn has then freed its slots, and one claim serves them all.
       await new Promise<void>((resolve) => parts.clock.turn(resolve));
       if (signal.aborted || this.#leaving) break;
       const wake = (this.#wake = Promise.withResolvers());
-      // Those of other routes that wait at the same sender leave it one: it waits with them.
+      // The turns may all be taken by other routes of the same sender. Claim one record anyway: it waits in line with
+      // theirs.
       const rated = Math.max(1, target.rate.within(Math.min(RATED_CLAIM_MS, waitMs)));
       const limit = Math.min(MAX_BATCH, this.#slots.free, rated);
       const loans = await this.#claiming.claim(limit, signal);
@@ -214,7 +218,8 @@ export class Drain implements Disposable {
 
   async #deliver(claim: OutboxClaim, batch: Batch): Promise<void> {
     const { id, orderingKey: key } = claim.record;
-    // A set by id costs more than all else that is kept here of a record: V8 makes an atom of each new key.
+    // Only if needed: a set keyed by id costs more than everything else kept per record, because V8 internalises each
+    // new key.
     const shared = this.#options.store()?.shared === true;
     if (shared) this.#held.add(id);
     const { account } = this.#options.target;
@@ -236,7 +241,7 @@ export class Drain implements Disposable {
       if (entered === undefined && outcome !== undefined && !shared)
         this.#options.target.account.doubt(id, outcome.disposition);
     } catch (thrown) {
-      // It is sent again when its loan has lapsed.
+      // The record is sent again once its loan lapses.
       this.#sender.surprised(claim.record, thrown);
     } finally {
       turn?.leave();

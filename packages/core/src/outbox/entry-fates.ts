@@ -1,32 +1,32 @@
-/** What is watched, and what a drain has found of it. */
+/** What the drains did with a watched entry. */
 interface Fate {
-  /** A drain here has deleted it. */
+  /** A drain here deleted it. */
   deleted: boolean;
-  /** A drain here was to delete it, and it was gone. */
+  /** A drain here tried to delete it and found it gone. */
   gone: boolean;
 }
 
-/** Ends with its disposal. */
+/** Watches an entry until disposed. */
 export interface EntryWatch extends Disposable {
   readonly entryId: string;
-  /** Somebody else has deleted the entry: every drain that was to do it found it gone. */
+  /** Whether somebody else deleted the entry: every drain here that tried found it gone. */
   readonly deletedByOthers: boolean;
 }
 
 /**
- * What the drains of a route have done with the dead letters that somebody waits to see redriven: so that an entry which
- * another caller has deleted meanwhile counts there, and not here too. Holds no more than there are waiters.
+ * Tracks what a route's drains did with the dead letters whose redrive a caller awaits, so that an entry which another
+ * caller deleted is counted there and not here too. Holds no more than there are waiters.
  */
 export class EntryFates {
   readonly #fates = new Map<string, Fate>();
 
-  /** Of one redrive at a time: a second one of an entry is refused. */
+  /** Only one redrive of an entry can watch at a time: a second is refused. */
   watch(entryId: string): EntryWatch {
     const fate: Fate = { deleted: false, gone: false };
     this.#fates.set(entryId, fate);
     return {
       entryId,
-      // Sent again after it was deleted here, it is gone, too.
+      // A record sent again after the entry was deleted here finds it gone, too.
       get deletedByOthers() {
         return fate.gone && !fate.deleted;
       },
@@ -36,7 +36,7 @@ export class EntryFates {
     };
   }
 
-  /** A drain was to delete it, and did or found it gone. */
+  /** A drain tried to delete the entry; `deleted`: it did, rather than finding it gone. */
   told(entryId: string, deleted: boolean): void {
     const fate = this.#fates.get(entryId);
     if (fate === undefined) return;

@@ -7,16 +7,16 @@ import { drainedBy } from "./undrained.ts";
 export interface LeftRecordsOptions extends Pick<Seams, "clock" | "logger"> {
   readonly store: () => OutboxStore | undefined;
   readonly accounts: () => Iterable<LegAccount>;
-  /** Aborted when the process is to end. */
+  /** Aborts when the process is to end. */
   readonly root: AbortSignal;
 }
 
-/** They take no room of a route, and nothing of them is on loan here. */
+/** These records take no room of a route, and none is on loan here. */
 const NOBODYS = { depth: { give: () => {} }, held: new Set<string>() } as const;
 
 /**
- * The records of routes and bindings that are delivered here no more: other processes may still deliver them, and then they
- * leave the books here as well.
+ * Follows the records of routes and bindings that this process no longer delivers: other processes may still deliver
+ * them, and then they leave the accounts here as well.
  */
 export class LeftRecords {
   readonly #options: LeftRecordsOptions;
@@ -26,7 +26,7 @@ export class LeftRecords {
     this.#options = options;
   }
 
-  /** `config` is in force: what it does not deliver is followed, until all of it has left the books. */
+  /** Puts `config` in force: follows what it does not deliver, until all of that has left the accounts. */
   follow(config: BridgeConfig): void {
     const { accounts, root, ...options } = this.#options;
     const isDrained = drainedBy(config);
@@ -37,7 +37,7 @@ export class LeftRecords {
     }
   }
 
-  /** What `config` delivers is about to be followed by whoever delivers it; resolves when nobody else does. */
+  /** Stops following what `config` delivers, because its drains are about to; resolves once that has stopped. */
   async release(config: BridgeConfig): Promise<void> {
     const isDrained = drainedBy(config);
     for (const [account, following] of this.#following) {

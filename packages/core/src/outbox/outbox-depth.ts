@@ -1,4 +1,4 @@
-/** How many unfinished records a route has, against `max_outbox_depth`: above it, intake waits. */
+/** Counts a route's unfinished records against `max_outbox_depth`: at the limit, intake waits. */
 export class OutboxDepth {
   readonly max: number;
   #depth = 0;
@@ -17,14 +17,14 @@ export class OutboxDepth {
     return this.#depth >= this.max;
   }
 
-  /** Takes room for `count` records if there is any. A message with more legs than there is room goes when all is free. */
+  /** Takes room for `count` records if there is enough. A message with more legs than the limit gets room once all is free. */
   tryTake(count: number): boolean {
     if (this.#depth > 0 && this.#depth + count > this.max) return false;
     this.#depth += count;
     return true;
   }
 
-  /** Enters records that were there before, such as those of a former process. */
+  /** Adds records that existed before, such as those of a former process. */
   found(count: number): void {
     this.#depth += count;
   }

@@ -3,31 +3,32 @@ import { deadline, orAborted } from "@bridge/ports/internal";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 
-/** How often others are asked for, and how seldom at least when nothing of ours has ended there. */
+/** How often records are looked up; less and less often while none turns out to have ended. */
 const EVERY_MS = { first: 2_000, longest: 30_000 } as const;
-/** Records that are asked for at a time. */
+/** Records per lookup. */
 const ASKED = 50;
-/** A question whose answer got lost is asked again. */
+/** A lookup without an answer by then is repeated. */
 const STATUS_TIMEOUT_MS = 5_000;
 
 export interface OwnRecordsOptions {
   readonly store: () => OutboxStore | undefined;
   readonly account: LegAccount;
   readonly depth: Pick<OutboxDepth, "give">;
-  /** What this process has on loan: it sees the end itself. */
+  /** Records on loan here: this process sees their end itself. */
   readonly held: ReadonlySet<string>;
-  /** No others come: it ends with the last one. Default: not. */
+  /** Whether no more records are added, so that this ends with the last one. Default: false. */
   readonly isLeft?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * In an outbox that is shared, other processes may end what this one has persisted. Those records are looked up from
- * time to time and leave the books here, as `abandoned`; whoever ended them has them in theirs. So they take no room of
- * `max_outbox_depth` either.
+ * In a shared outbox, other processes may end the records that this one persisted. This looks such records up from time
+ * to time and takes them out of the accounts here, as `abandoned`; whoever ended them has them in its own. So they no
+ * longer count towards `max_outbox_depth` either.
  *
- * In one that is not shared the same is done with records whose end was said and not answered. Disposing ends it.
+ * In an outbox that is not shared, it does the same for records whose end was written but not confirmed. Dispose of the
+ * result to stop.
  */
 export function followOwnRecords(options: OwnRecordsOptions, signal: AbortSignal): AsyncDisposable {
   const stop = new AbortController();
@@ -52,14 +53,14 @@ async function follow(options: OwnRecordsOptions, signal: AbortSignal): Promise<
     const open = [...all].filter((id) => before.has(id) && !asked.has(id) && !options.held.has(id));
     before = all;
     const some = open.slice(0, ASKED);
-    // Each has its turn: those that wait for long do not keep us from the others.
+    // Take turns: records that wait for long must not block the lookup of the others.
     asked = some.length < open.length ? new Set([...asked, ...some]) : new Set();
     const ended = await enter(options, some, signal);
     pauseMs = ended > 0 || some.length === 0 ? EVERY_MS.first : Math.min(EVERY_MS.longest, pauseMs * 2);
   }
 }
 
-/** Returns how many have ended. */
+/** Returns how many records have ended. */
 async function enter(
   { store, account, depth, held, clock, logger }: OwnRecordsOptions,
   ids: readonly string[],

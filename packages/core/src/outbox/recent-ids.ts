@@ -1,11 +1,11 @@
 import type { Clock } from "@bridge/ports";
 
-/** More are not kept: that there are some is what is asked. */
+/** No more are kept: callers mostly ask whether there are any. */
 const MAX_IDS = 10_000;
 
 /**
- * Ids of records that wait, each for a time of its own: in an outbox that is shared somebody else may end a record and never
- * tell, and what is only remembered until it ends here would be remembered for ever.
+ * Ids of waiting records, each for a limited time: in a shared outbox, another process may end a record without notice,
+ * and an id kept until it ends here could be kept for ever.
  */
 export class RecentIds {
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class RecentIds {
     this.#clock = clock;
   }
 
-  /** Whether there is one whose time is not over. */
+  /** Whether any id's time is not over. */
   get some(): boolean {
     const now = this.#clock.monotonic();
     for (const [id, until] of this.#until) {
@@ -26,7 +26,7 @@ export class RecentIds {
     return false;
   }
 
-  /** Those whose time may not be over. */
+  /** The ids, perhaps including some whose time is over. */
   get ids(): Iterable<string> {
     return this.#until.keys();
   }
@@ -37,7 +37,7 @@ export class RecentIds {
   }
 
   delete(id: string): void {
-    // Of each record that ends this is asked.
+    // Called for every record that ends.
     if (this.#until.size > 0) this.#until.delete(id);
   }
 }

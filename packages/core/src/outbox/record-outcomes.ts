@@ -5,20 +5,20 @@ import { deadline, orAborted } from "@bridge/ports/internal";
 export interface RecordOutcome {
   readonly disposition: "delivered" | "dead_lettered" | "dropped" | "expired" | "filtered";
   readonly error?: BridgeError | undefined;
-  /** Another instance has ended it, and whether it kept a dead letter is not known. */
+  /** Whether another instance ended it; it is then unknown whether there is a dead letter. */
   readonly elsewhere?: boolean;
 }
 
-/** A record that another instance drains is looked at this often. */
+/** How often a record that another instance drains is looked up. */
 const POLL_MS = 500;
-/** A question whose answer got lost is asked again. */
+/** A lookup without an answer by then is repeated. */
 const STATUS_TIMEOUT_MS = 5_000;
 
-/** Tells those who wait for a record how it ended. Holds no more than there are waiters. */
+/** Tells waiters how a record ended. Holds no more than there are waiters. */
 export class RecordOutcomes {
   readonly #waiters = new Map<string, Set<(outcome: RecordOutcome) => void>>();
 
-  /** Of how many records somebody waits for the end. */
+  /** How many records have waiters. */
   get size(): number {
     return this.#waiters.size;
   }
@@ -63,7 +63,7 @@ async function poll(
   }
 }
 
-/** A store that does not answer says nothing about the record. */
+/** A store that does not answer says nothing about the record, so it counts as pending. */
 async function statusOf(
   id: string,
   store: OutboxStore,

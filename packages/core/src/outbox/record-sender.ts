@@ -11,7 +11,7 @@ import { type ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts"
 
 const OVER = new Error("the batch is over");
 
-/** Records that were lent together, until when they may be sent, and the keys whose head is to be tried again. */
+/** Records claimed together, their deadline, and the keys whose first record is to be retried. */
 export interface Batch {
   /** Monotonic milliseconds. */
   readonly deadline: number;
@@ -22,11 +22,11 @@ export interface RecordSenderOptions {
   readonly parts: RouteParts;
   readonly target: Target;
   readonly verdicts: ClaimVerdicts;
-  /** Aborts when nothing more is to be sent that has not begun. */
+  /** Aborts when no further send may begin. */
   readonly leaving: AbortSignal;
 }
 
-/** Sends what was claimed for a binding, and tells what is to become of each record. */
+/** Sends the records claimed for a binding, and decides how each ends. */
 export class RecordSender implements Disposable {
   readonly #options: RecordSenderOptions;
   readonly #sendTimeoutMs: number;
@@ -41,14 +41,14 @@ export class RecordSender implements Disposable {
     this.#gates = new Gates(processors, surprises);
   }
 
-  /** Gives up every send that is on its way. */
+  /** Gives up every send in progress. */
   [Symbol.dispose](): void {
     this.#guards[Symbol.dispose]();
   }
 
   /**
-   * Never rejects: what nobody foresaw of a record charges it, so that it is not tried for ever. `work` aborts when what
-   * is on its way is cancelled.
+   * Never rejects: an unforeseen error charges its record, so that it is not tried for ever. `work` aborts when sends
+   * in progress are cancelled.
    */
   async send(claim: OutboxClaim, batch: Batch, work: AbortSignal): Promise<Verdict> {
     try {
@@ -59,7 +59,7 @@ export class RecordSender implements Disposable {
     }
   }
 
-  /** Tells of an error that may be one that nobody foresaw. */
+  /** Logs an error if nobody foresaw it. */
   surprised({ bindingId, envelope }: OutboxRecord, thrown: unknown): void {
     this.#options.parts.surprises.tell(`binding ${bindingId}`, thrown, { envelope_id: envelope.id });
   }
@@ -85,7 +85,7 @@ export class RecordSender implements Disposable {
     const ended = this.#gates.admit(record.envelope, target.bindingId);
     if (typeof ended !== "function") return verdicts.failed(claim, ended, work);
     const { envelope, received } = record;
-    // Processors may have taken the context away, which does not change where the message belongs.
+    // Processors may have removed the trace context, which does not change where the message belongs.
     const parent = target.tracer && readTraceContext((received ?? envelope).headers);
     let span: Span | undefined;
     try {
@@ -104,7 +104,7 @@ export class RecordSender implements Disposable {
     return verdicts.accepted(claim);
   }
 
-  /** Waits for leave by the rate limit; false when that does not come in time. What goes back takes nobody's turn. */
+  /** Waits for a turn under the rate limit; false if none comes in time. A record that goes back takes no other's turn. */
   async #turn(batch: Batch): Promise<boolean> {
     const { target } = this.#options;
     try {
@@ -116,8 +116,8 @@ export class RecordSender implements Disposable {
   }
 
   /**
-   * Whether what was lent may be sent; otherwise it goes back as it is. For a lease that is too short for a send it waits in its
-   * batch: lent again it could come too late each time.
+   * Whether the record may be sent; otherwise it goes back unchanged. If the lease is too short for a send, the record
+   * waits in its batch: claimed again, it could be late each time.
    */
   #maySend(record: OutboxRecord, batch: Batch): boolean | Promise<boolean> {
     if (this.#hasToGoBack(record, batch)) return false;
@@ -145,7 +145,7 @@ export class RecordSender implements Disposable {
   }
 }
 
-/** Its turn is the next one's: a send that has to wait again may find no other in time. */
+/** Frees the turn for the next record: a send that had to wait once more might not get another in time. */
 function giveBackWithTurn(rate: RateLimiter, attempts: number): Verdict {
   rate.giveBack();
   return giveBack(attempts);

@@ -20,20 +20,23 @@ export interface RouteOutboxOptions {
   readonly failures: Failures;
 }
 
-/** What became of an injected message whose legs went into the outbox. */
+/** The outcome of an injected message whose legs went into the outbox. */
 export interface DrainedOutcome extends Outcome {
   readonly warning?: string;
-  /** The drain of this redrive deletes the dead letter; false of another one's duplicate, and when a drain found it gone. */
+  /**
+   * Whether the drain of this redrive deletes the dead letter: false for a duplicate of another redrive, and when a
+   * drain found it gone.
+   */
   readonly entryMayBeGone?: boolean;
 }
 
-/** A DLQ that does not say by then whether it has an entry keeps nobody waiting. */
+/** How long to wait for the DLQ to say whether it has an entry. */
 const ENTRY_TIMEOUT_MS = 5_000;
 
 const DUPLICATE_WARNING =
   "the outbox has seen this message id with this payload before, so it sent nothing; use another id to send the message again";
 
-/** The outbox as one route of mode `shared_outbox` uses it: the way in, a drain for each binding, and who waits for what. */
+/** The outbox as one route of mode `shared_outbox` uses it: the way in, a drain for each binding, and the waiters. */
 export class RouteOutbox implements Disposable {
   readonly handover: SharedOutbox;
   readonly drains: ReadonlyMap<string, Drain>;
@@ -42,7 +45,7 @@ export class RouteOutbox implements Disposable {
   readonly #outcomes = new RecordOutcomes();
   readonly #entries = new EntryFates();
   readonly #givenUp = new AbortController();
-  /** Aborts when the route is over: nobody here hears any more how records end. */
+  /** Aborts when the route is over: nothing here learns any more how records end. */
   readonly #over = new AbortController();
 
   constructor(options: RouteOutboxOptions) {
@@ -50,7 +53,7 @@ export class RouteOutbox implements Disposable {
     const store = parts.outbox;
     this.#options = options;
     this.#depth = new OutboxDepth(parts.config.policy.maxOutboxDepth);
-    // What a former runtime has left; what a former process has left, in an outbox that opens later, comes then.
+    // Count what a former runtime left. What a former process left is counted when the outbox opens.
     for (const { account } of parts.targets.values()) this.#depth.found(account.inOutbox);
     const [depth, outcomes, entries, givenUp] = [this.#depth, this.#outcomes, this.#entries, this.#givenUp.signal];
     const shared = { parts, store, depth, outcomes, entries, givenUp };
@@ -65,7 +68,7 @@ export class RouteOutbox implements Disposable {
     });
   }
 
-  /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
+  /** The store that refuses a necessary read or write, in words; `undefined` while none does. */
   get obstacle(): string | undefined {
     const { failure } = this.handover;
     if (failure !== undefined) return refusal("outbox", failure);
@@ -73,34 +76,37 @@ export class RouteOutbox implements Disposable {
     return undefined;
   }
 
-  /** Why messages wait, or would, until there is room or the store takes writes, in words; `undefined` while they need not. */
+  /**
+   * Why messages wait, or would have to, until there is room or the store takes writes, in words; `undefined` while
+   * they need not.
+   */
   get full(): string | undefined {
     if (this.handover.full) {
       const { depth, max } = this.#depth;
       return `the outbox is full: max_outbox_depth is ${max}, records not delivered yet: ${depth}`;
     }
-    // Whoever was refused may have gone, and then no message waits here that says so.
+    // The refused caller may have left, and then no waiting message shows the fault.
     const fault = this.#options.parts.outbox()?.health?.().fault;
     return fault === undefined || this.obstacle !== undefined ? undefined : `the outbox store takes nothing: ${fault}`;
   }
 
-  /** The outbox has been opened, and holds so much that a former process has left. */
+  /** The outbox has been opened and holds `depth` records that a former process left. */
   recovered(bindingId: string, depth: number): void {
-    // Records of a binding that the route has no more take no room.
+    // Records of a binding that the route no longer has take no room.
     if (this.drains.has(bindingId)) this.#depth.found(depth);
   }
 
-  /** A record was moved to the DLQ by an operator: there is room again, and its key goes on. */
+  /** An operator moved a record to the DLQ: frees its room and its key. */
   left({ id, bindingId }: OutboxRecord, as: MovedAs, own: boolean): void {
     this.#outcomes.ended(id, { disposition: as });
     const drain = this.drains.get(bindingId);
-    // Records of a binding that the route has no more take no room.
+    // Records of a binding that the route no longer has take no room.
     if (drain === undefined) return;
     if (own) this.#depth.give(1);
     drain.left(id);
   }
 
-  /** Resolves when no record waits any more, or `signal` aborts. */
+  /** Resolves when no record is left, or `signal` aborts. */
   async emptied(signal: AbortSignal): Promise<void> {
     while (this.#depth.depth > 0 && !signal.aborted) await this.#depth.changed(signal);
   }
@@ -109,7 +115,7 @@ export class RouteOutbox implements Disposable {
     await Promise.all([...this.drains.values()].map((drain) => drain.quiesce(signal)));
   }
 
-  /** Ends every wait for the store: cancelled work has had its time. */
+  /** Ends every wait for the store: the time for cancelled work is over. */
   giveUp(): void {
     this.#givenUp.abort(new BridgeError("TIMEOUT", "the outbox store did not answer before the stop"));
   }
@@ -119,26 +125,26 @@ export class RouteOutbox implements Disposable {
     for (const drain of this.drains.values()) drain[Symbol.dispose]();
   }
 
-  /** @throws OperationError `pending` while a record redrives this dead letter, `unavailable` when nobody can tell */
+  /** @throws OperationError `pending` while a record redrives this dead letter, `unavailable` when that cannot be known */
   async refuseSecondRedrive(entryId: string, signal: AbortSignal): Promise<void> {
     const store = this.#options.parts.outbox();
     if (store === undefined) throw new OperationError("unavailable", "the outbox store is not open");
     if ((await store.redriving(entryId, signal)) !== undefined) throw stillPending();
   }
 
-  /** Whether a record redrives this dead letter. Of an outbox that is not open nobody knows of one. */
+  /** Whether a record redrives this dead letter; false if the outbox is not open. */
   async redrives(entryId: string, signal: AbortSignal): Promise<boolean> {
     return (await this.#options.parts.outbox()?.redriving(entryId, signal)) !== undefined;
   }
 
-  /** Notes from now on what drains do with a dead letter that is redriven. */
+  /** Watches what drains do from now on with a dead letter that is being redriven. */
   watchEntry(entryId: string): EntryWatch {
     return this.#entries.watch(entryId);
   }
 
   /**
-   * Waits until every leg that went into the outbox has come out of it, so that the answer is about delivery.
-   * @throws OperationError `pending` when `signal` aborts or the route is over first: the outbox goes on with it
+   * Waits until every leg that went into the outbox has left it, so that the result is about delivery.
+   * @throws OperationError `pending` when `signal` aborts or the route is over first; the outbox carries on
    */
   async drained(
     received: Envelope,
@@ -151,7 +157,7 @@ export class RouteOutbox implements Disposable {
     const records = outcome.records ?? [];
     const seen = records.some((leg) => leg.disposition === "duplicate");
     const inOutbox = outcome.disposition === "persisted" || outcome.disposition === "duplicate";
-    // The gravest of those that ended before, which a duplicate beside it does not make up for.
+    // Keep the gravest outcome of the legs that ended before: a duplicate beside it does not make up for it.
     const before = inOutbox ? [] : [{ ...outcome, bindingId: "" }];
     const waiting = AbortSignal.any([signal, this.#over.signal]);
     const legs = await Promise.all(
@@ -161,7 +167,7 @@ export class RouteOutbox implements Disposable {
           throw waiting.aborted ? stillPending() : BridgeError.from(error);
         });
         if (ended === undefined) return { disposition: "abandoned", bindingId };
-        // Its dead letter has the id of another redrive's message.
+        // Its dead letter has the envelope id of another redrive's message.
         const isOthers = redriven !== undefined && disposition === "duplicate";
         if (ended.elsewhere === true && !isOthers)
           return this.#givenUpElsewhere({ received, bindingId, redriven }, signal);
@@ -178,7 +184,10 @@ export class RouteOutbox implements Disposable {
     };
   }
 
-  /** A record that another instance has given up: dead-lettered if there is the entry, or a mark on the original, which says why. */
+  /**
+   * Another instance gave the record up: dead-lettered if the entry exists, or if the original has a mark, which gives
+   * the reason.
+   */
   async #givenUpElsewhere(
     leg: { readonly received: Envelope; readonly bindingId: string; readonly redriven: EntryWatch | undefined },
     signal: AbortSignal,

@@ -3,13 +3,13 @@ import type { BridgeError, Clock, LogFields, Logger } from "@bridge/ports";
 export interface StandingFaultOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** What is said when it begins, and again when it is another one. */
+  /** Logged when the fault begins, and again when it changes. */
   readonly begins: string;
-  /** What is said when it is over. */
+  /** Logged when it is over. */
   readonly ends: string;
 }
 
-/** Tells a fault that lasts: when it begins or becomes another one, and when it is over, with how often it was met. */
+/** Logs a lasting fault: when it begins or changes, and when it is over, with how often it was met. */
 export class StandingFault {
   readonly #options: StandingFaultOptions;
   #fault: BridgeError | undefined;
@@ -20,12 +20,12 @@ export class StandingFault {
     this.#options = options;
   }
 
-  /** As it was met last; `undefined` while nothing is wrong. */
+  /** The fault as last met; `undefined` while there is none. */
   get fault(): BridgeError | undefined {
     return this.#fault;
   }
 
-  /** It was met. */
+  /** The fault was met again. */
   met(fault: BridgeError, fields: LogFields = {}): void {
     const { logger, clock, begins } = this.#options;
     const former = this.#fault;
@@ -36,7 +36,7 @@ export class StandingFault {
     logger.error(begins, { code: fault.code, error: fault.message, ...fields });
   }
 
-  /** Nothing is wrong. */
+  /** The fault is over. */
   over(): void {
     if (this.#fault === undefined) return;
     const { logger, clock, ends } = this.#options;

@@ -1,7 +1,7 @@
 import type { Clock } from "@bridge/ports";
 import { CallLimit } from "@bridge/ports/internal";
 
-/** Where the results of what was added will be: from `first` on, in its order, among those of the whole turn. */
+/** Where the results are: from index `first` on, in the order of the added items, among the results of the whole call. */
 export interface TurnShare<Result> {
   readonly results: Promise<readonly Result[]>;
   readonly first: number;
@@ -12,13 +12,13 @@ interface Turn<Item, Result> extends PromiseWithResolvers<readonly Result[]> {
   bytes: number;
 }
 
-/** A call of more may take a store longer than anybody waits for it. */
+/** Limits for one call: the store might take longer for more than anybody waits. */
 const MOST = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
 
 /**
- * Does in one call what is asked for in one turn of the event loop: a store's call costs more than a record in it. It takes
- * several calls for very much, or for more than the store was in time with lately. All of a call wait for one promise,
- * because one for each would cost as much as its part of it.
+ * Gathers what is asked for in one turn of the event loop into one call, because a store's call costs more than a
+ * record in it. Splits it into several calls if it is very much, or more than the store recently managed in time. All
+ * callers share one promise, because a promise each would cost as much as their part of the call.
  */
 export class TurnBatch<Item, Result> {
   readonly #clock: Pick<Clock, "turn">;
@@ -27,7 +27,7 @@ export class TurnBatch<Item, Result> {
   readonly #limit = new CallLimit(MOST);
   #turn: Turn<Item, Result> | undefined;
 
-  /** `run` resolves to one result for each item, in their order; what it rejects with, everybody is told. */
+  /** `run` resolves to one result per item, in order. If it rejects, so does every caller's promise. */
   constructor(
     clock: Pick<Clock, "turn">,
     run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -38,7 +38,7 @@ export class TurnBatch<Item, Result> {
     this.#bytesOf = bytesOf;
   }
 
-  /** What is added together stays together, however much it is. */
+  /** Items added together stay together, however many they are. */
   add(items: readonly Item[]): TurnShare<Result> {
     let bytes = 0;
     for (const item of items) bytes += this.#bytesOf(item);

@@ -2,14 +2,14 @@ import type { BridgeError, Clock, OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { RecentIds } from "./recent-ids.ts";
 
-/** How often others are asked for, and for how many at a time. */
+/** How often, and for how many records at a time, the store is asked. */
 const LOOK_MS = 1_000;
 const ASKED = 50;
 const STATUS_TIMEOUT_MS = 5_000;
 
 /**
- * Records whose dead letter could not be written, each until it has ended, here or elsewhere. That the DLQ takes others
- * meanwhile says nothing: it may refuse one for what is in it.
+ * Records whose dead letter could not be written, each until it ends, here or elsewhere. That the DLQ takes others
+ * meanwhile proves nothing: it may refuse one for its content.
  */
 export class Undeadlettered {
   readonly #clock: Clock;
@@ -22,26 +22,23 @@ export class Undeadlettered {
     this.#waiting = new RecentIds(clock);
   }
 
-  /** Why one could not be written, while records wait for that. */
+  /** Why a dead letter could not be written; `undefined` while no record waits for one. */
   get failure(): BridgeError | undefined {
     return this.#waiting.some ? this.#failure : undefined;
   }
 
-  /** Has failed, and is tried again within `forMs`. */
+  /** The record's dead letter could not be written; it is tried again within `forMs`. */
   add(recordId: string, failure: BridgeError, forMs: number): void {
     this.#failure = failure;
     this.#waiting.add(recordId, forMs);
   }
 
-  /** Has ended. */
+  /** The record has ended. */
   delete(recordId: string): void {
     this.#waiting.delete(recordId);
   }
 
-  /**
-   * Whoever had a record on loan after us may have ended it, another instance or a later loan of our own: forgets those,
-   * until it meets one that still waits.
-   */
+  /** Forgets records that a later loan ended, at another instance or here. Stops after a batch in which one still waits. */
   async forgetEnded(store: OutboxStore | undefined, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
     if (store === undefined || now < this.#lookAt || !this.#waiting.some) return;

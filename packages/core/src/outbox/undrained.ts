@@ -2,10 +2,10 @@ import type { BridgeConfig } from "@bridge/config";
 import { BridgeError, type OutboxBacklog, type OutboxStore, type Seams } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
-/** A store that takes longer to count is told of, and not asked again. */
+/** A store that takes longer to count is logged, and not asked again. */
 const COUNT_TIMEOUT_MS = 30_000;
 
-/** Whether a configuration has somebody who delivers the outbox records of a route and binding. */
+/** Whether a configuration delivers the outbox records of a route and binding. */
 export function drainedBy({ routes }: BridgeConfig): (place: Pick<OutboxBacklog, "routeId" | "bindingId">) => boolean {
   const boxed = new Map(
     routes.filter(({ deliveryMode }) => deliveryMode === "shared_outbox").map(({ id, bindings }) => [id, bindings]),
@@ -14,8 +14,8 @@ export function drainedBy({ routes }: BridgeConfig): (place: Pick<OutboxBacklog,
 }
 
 /**
- * Says in the log which records of the outbox nobody delivers, and resolves to them. They are kept: what becomes of them is
- * for an operator to say. Nothing depends on it, so nobody has to wait for it, and it never rejects.
+ * Logs which outbox records nobody delivers, and resolves to them. They are kept until an operator decides. Nothing
+ * depends on it, so nobody has to wait for it, and it never rejects.
  */
 export async function warnOfUndrained(
   store: OutboxStore,
