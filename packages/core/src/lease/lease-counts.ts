@@ -1,6 +1,6 @@
 import type { LeaseStats } from "../view/stats.ts";
 
-/** Plain numbers of one session's lease. */
+/** The counters of one session's lease. */
 export interface LeaseCount {
   acquisitions: number;
   losses: number;
@@ -8,7 +8,7 @@ export interface LeaseCount {
   failures: number;
 }
 
-/** What leases have been through, by session; it never goes back while the session is configured. */
+/** Counts what happened to leases, by session. Counters never go back while the session is configured. */
 export class LeaseCounts {
   readonly #counts = new Map<string, LeaseCount>();
 
@@ -21,7 +21,7 @@ export class LeaseCounts {
     return count;
   }
 
-  /** Keeps only these sessions. */
+  /** Forgets all other sessions. */
   follow(sessionIds: ReadonlySet<string>): void {
     for (const id of this.#counts.keys()) if (!sessionIds.has(id)) this.#counts.delete(id);
   }

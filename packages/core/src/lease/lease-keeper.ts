@@ -7,17 +7,17 @@ import { Patience } from "./patience.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
 import { type Instant, instantOf, Term } from "./term.ts";
 
-/** What is closed under a lease has this long to close before it is released. */
+/** How long closing may take before the lease is released all the same. */
 const CLOSE_CEILING_MS = 5_000;
-/** A release that takes longer is left to the ttl. */
+/** A release that takes longer is given up: the lease then ends with its ttl. */
 const RELEASE_TIMEOUT_MS = 3_000;
 const RELEASE_TRIES = 2;
-/** What stepping down may take. */
+/** How long stepping down may take. */
 export const STEP_DOWN_PARTS = { closing: CLOSE_CEILING_MS, releasing: RELEASE_TIMEOUT_MS * RELEASE_TRIES } as const;
-/** For leases that are waited for, pauses are no shorter. */
+/** The shortest pause between looks at a lease. */
 const MIN_PAUSE_MS = 10;
 
-/** Parts of the ttl. A renewal that fails is tried again; the holder steps down while others still have to wait. */
+/** Fractions of the ttl. A failed renewal is retried; the holder steps down while others still have to wait. */
 const RENEW_EVERY = 1 / 4;
 const STEP_DOWN_AFTER = 3 / 4;
 const ASK_WITHIN = 1 / 4;
@@ -25,14 +25,14 @@ const TRY_AGAIN_AFTER = 1 / 20;
 
 interface LeaseTiming {
   readonly leaseTtlMs: number;
-  /** How often one who waits looks. */
+  /** How often a waiting instance looks. */
   readonly leasePollIntervalMs: number;
 }
 
 export interface LeaseKeeperOptions extends Pick<Seams, "clock"> {
   readonly lease: Lease;
   readonly writer: LeaseWriter;
-  /** This process, told from all others: instance id and nonce. */
+  /** Identifies this process among all: instance id and nonce. */
   readonly holder: string;
   /** As configured now. */
   readonly timing: () => LeaseTiming;
@@ -40,27 +40,27 @@ export interface LeaseKeeperOptions extends Pick<Seams, "clock"> {
   readonly logger: Logger;
 }
 
-/** A lease as it was last written by us, and when that write began. */
+/** The lease as this process last wrote it, and when that write began. */
 interface Held {
   readonly record: LeaseRecord;
   readonly startedAt: Instant;
 }
 
-/** How a holding ended, and what may stand in the store. */
+/** How a holding ended, and what the store may now hold. */
 interface Ending {
   readonly why: "stopped" | "lapsed" | "silent" | "taken" | "yielded";
   readonly record: LeaseRecord;
 }
 
 /**
- * Gets one lease, keeps it, and gives it up: the whole of the algorithm (docs/adr/0031-leases.md).
+ * Acquires one lease, keeps it and gives it up: the whole algorithm (docs/adr/0031-leases.md).
  *
  *     waiting ──► holding ──► stepping down ──► taking it back ──► holding …
  *        ▲  ▲        │                                │
  *  (start)  └────────┴ yielding                       └──► lost: the process has to end
  *
- * Every duration is measured by the monotonic clock of this process, from before a write began: whoever waits measures
- * from after it was read. A term ends as well when the time of day says that it is over ({@link Term}).
+ * The holder measures every duration by its monotonic clock, from before a write began; those who wait measure from
+ * after they read it. A term also ends when the time of day says that it is over ({@link Term}).
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
@@ -75,7 +75,7 @@ export class LeaseKeeper {
     this.#patience = new Patience(options.lease);
   }
 
-  /** Keeps the lease until `signal` aborts, and releases it then. @throws LeaseLost when it is lost for good */
+  /** Keeps the lease until `signal` aborts, then releases it. @throws LeaseLost when it is lost for good */
   async run(signal: AbortSignal): Promise<void> {
     const { lease } = this.#options;
     try {
@@ -93,7 +93,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Waits until the lease is free, however long the store is out of reach; `undefined` when `signal` aborts. */
+  /** Waits until the lease is free, even while the store is out of reach; `undefined` when `signal` aborts. */
   async #acquire(signal: AbortSignal): Promise<Held | undefined> {
     while (!signal.aborted) {
       const { leasePollIntervalMs } = this.#options.timing();
@@ -104,7 +104,7 @@ export class LeaseKeeper {
     return undefined;
   }
 
-  /** Takes the lease if it may; else how long it may not: `undefined` when that is not known. */
+  /** Takes the lease if possible. Otherwise returns how long it must wait, in milliseconds: `undefined` if that is unknown. */
   async #look(signal: AbortSignal, standBackMs?: (token: number) => number): Promise<Held | number | undefined> {
     const { writer, clock, lease, holder, timing } = this.#options;
     const { leaseTtlMs } = timing();
@@ -138,7 +138,7 @@ export class LeaseKeeper {
     return term;
   }
 
-  /** Renews until that fails, `signal` aborts, or the session was not connected for too long. */
+  /** Renews until that fails, `signal` aborts, or the session has been disconnected for too long. */
   async #hold(term: Term, held: Held, signal: AbortSignal): Promise<Ending> {
     const { clock, logger } = this.#options;
     const alive = AbortSignal.any([signal, term.signal]);
@@ -164,7 +164,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** A quarter of the ttl, or sooner if somebody has to wait because the term does not last long enough. */
+  /** Waits a quarter of the ttl, or less if somebody needs a term that lasts longer. */
   async #untilRenewal(term: Term, { startedAt, record }: Held, alive: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const sooner = new AbortController();
@@ -177,12 +177,12 @@ export class LeaseKeeper {
     await this.#pause(startedAt.monotonic + record.ttlMs * TRY_AGAIN_AFTER - clock.monotonic(), alive);
   }
 
-  /** Tries until it is renewed, is somebody else's, or it is time to step down. */
+  /** Retries until the lease is renewed, another instance has it, or it is time to step down. */
   async #renew({ record: last, startedAt: lastStart }: Held, alive: AbortSignal): Promise<Held | Ending> {
     const { writer, clock, holder, timing, count } = this.#options;
     const stepDownAt = lastStart.monotonic + last.ttlMs * STEP_DOWN_AFTER;
     let expected = last;
-    // Who was held up until it is late, but not too late, tries once all the same.
+    // A holder that was held up until late, but not too late, still tries once.
     for (let leastMs = last.ttlMs * TRY_AGAIN_AFTER; ; leastMs = 0) {
       const startedAt = instantOf(clock);
       const boundMs = Math.min(last.ttlMs * ASK_WITHIN, Math.max(leastMs, stepDownAt - startedAt.monotonic));
@@ -205,7 +205,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Ends the term, waits until what was open under it is closed, and lets others have the lease. */
+  /** Ends the term, waits until everything under it is closed, and frees the lease for others. */
   async #stepDown(term: Term, { why, record }: Ending): Promise<void> {
     const { logger, count } = this.#options;
     if (why === "yielded") {
@@ -216,7 +216,7 @@ export class LeaseKeeper {
       logger.error("lease lost: stepping down", { token: term.token, why: WORDS[why] });
     }
     term.end();
-    // Nothing to release, and no time to lose.
+    // Another instance has it: there is nothing to release, and no time to lose.
     if (why === "taken") return;
     if (!(await this.#closed(term))) {
       logger.warn("lease not released: what was open under it did not close in time", { token: term.token });
@@ -233,7 +233,7 @@ export class LeaseKeeper {
     return closed;
   }
 
-  /** Does nothing when the lease is somebody else's by now. */
+  /** Does nothing if another instance has taken the lease. */
   async #release(last: LeaseRecord): Promise<void> {
     const { writer, holder, logger } = this.#options;
     const never = new AbortController().signal;
@@ -253,8 +253,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Gets the lease again after it was lost, for as long as one ttl.
-   * @throws LeaseLost when another holds it, or the store stays out of reach
+   * Tries for one ttl to get the lost lease back.
+   * @throws LeaseLost when another instance holds it, or the store stays out of reach
    */
   async #takeBack({ why, record }: Ending, signal: AbortSignal): Promise<Held | undefined> {
     const { clock, lease, timing } = this.#options;

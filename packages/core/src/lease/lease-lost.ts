@@ -1,4 +1,4 @@
-/** An exclusive session has stepped down from its lease and cannot get it back: only a new process may try (spec 3.1). */
+/** An exclusive session has stepped down from its lease and cannot get it back: only a new process may try again (spec 3.1). */
 export class LeaseLost extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "LeaseLost" });

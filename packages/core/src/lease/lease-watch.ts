@@ -1,8 +1,8 @@
 import type { LeaseRecord } from "@bridge/ports";
 
 /**
- * What one who waits for a lease has seen of it. A lease is free when nobody holds it, or when its record has not moved
- * for its ttl as measured here: the holder's clock and the time of day have no part in it.
+ * What a waiting instance has seen of a lease. The lease is free when nobody holds it, or when its record has not
+ * changed for its ttl by this process's monotonic clock. The holder's clock and the time of day play no part.
  */
 export class LeaseWatch {
   readonly #holder: string;
@@ -14,8 +14,8 @@ export class LeaseWatch {
   }
 
   /**
-   * How long the lease that was just read may not be taken yet, in milliseconds; `now` is monotonic. 0: it may be. Who
-   * stands back takes it only when nobody else has for `standBackMs`, and takes not even its own for its own.
+   * How long before the lease just read may be taken, in milliseconds; 0: now. `now` is monotonic. With `standBackMs`,
+   * it must also stay free that long; then even this process's own lease has to run out first.
    */
   waitFor(record: LeaseRecord | undefined, now: number, standBackMs = 0): number {
     if (record === undefined || this.#seen?.token !== record.token || this.#seen.beat !== record.beat) {
@@ -27,7 +27,7 @@ export class LeaseWatch {
     return Math.max(0, since + (holder === "" ? 0 : ttlMs) + standBackMs - now);
   }
 
-  /** Whether another held it when it was seen last, and may still do so at `now`. */
+  /** Whether another instance held the lease when last seen, and may still hold it at `now`. */
   heldElsewhere(now: number): boolean {
     if (this.#seen === undefined) return false;
     const { holder, since, ttlMs } = this.#seen;

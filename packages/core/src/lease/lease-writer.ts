@@ -7,13 +7,13 @@ export interface LeaseWriterOptions {
   readonly store: () => LeaseStore | undefined;
 }
 
-/** What became of a replacement. */
+/** The result of a replacement. */
 export type Written =
   | { readonly made: true }
-  /** What stands there instead. */
+  /** The record that is there instead. */
   | { readonly made: false; readonly there: LeaseRecord | undefined };
 
-/** Reads and writes the record of one lease, each within a bound. Rejects with a `BridgeError`, or the signal's reason. */
+/** Reads and writes the record of one lease, each within a time limit. Rejects with a `BridgeError`, or the signal's reason. */
 export class LeaseWriter {
   readonly #options: LeaseWriterOptions;
 
@@ -27,8 +27,8 @@ export class LeaseWriter {
   }
 
   /**
-   * Writes `next` over `expected`. An answer that did not come is found out by reading, and so is a refusal: a client
-   * library that repeats a request on its own is refused by what its first try has written.
+   * Writes `next` over `expected`. If the answer is missing or a refusal, reads the record to find out: when a client
+   * library repeats a request, its own first try makes the store refuse the second.
    */
   async write(
     expected: LeaseRecord | undefined,
@@ -37,7 +37,7 @@ export class LeaseWriter {
     signal: AbortSignal,
   ): Promise<Written> {
     const { key } = this.#options;
-    // Half of the bound is for the question what has become of it.
+    // Half of the time is for reading back what happened.
     const halfMs = boundMs / 2;
     try {
       const made = await this.#ask(halfMs, signal, (store, bound) => store.replace(key, expected, next, bound));

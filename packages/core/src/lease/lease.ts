@@ -1,10 +1,10 @@
 import { orAborted } from "@bridge/ports/internal";
 import type { Term } from "./term.ts";
 
-/** The lease of one exclusive session, as the rest of the engine sees it. Written only by its keeper and its links. */
+/** The lease of one exclusive session, as the rest of the engine sees it. Only its keeper and its links change it. */
 export class Lease {
   readonly sessionId: string;
-  /** `<bridge.id>/<session id>`: the same for all instances. */
+  /** `<bridge.id>/<session id>`: the same in all instances. */
   readonly key: string;
   #term: Term | undefined;
   #taken = Promise.withResolvers<Term>();
@@ -18,12 +18,18 @@ export class Lease {
     this.key = key;
   }
 
-  /** While this instance holds it, or has not found out yet that its time is over: whoever acts under it asks it. */
+  /**
+   * The term, while this instance holds the lease or has not noticed yet that it ran out: check the term before acting
+   * under it.
+   */
   get term(): Term | undefined {
     return this.#term?.ended === true ? undefined : this.#term;
   }
 
-  /** By the clocks of this machine. Ends the term when its time is over: after a standstill no timer may have done that yet. */
+  /**
+   * Whether it is held now, by this machine's clocks. Ends a term that has run out: after a standstill no timer may
+   * have done so yet.
+   */
   get held(): boolean {
     return this.term?.live === true;
   }
@@ -43,7 +49,7 @@ export class Lease {
     return this.#connects;
   }
 
-  /** Resolves with the term while the lease is held, or when it next is; rejects with the signal's reason. */
+  /** Resolves with the term once the lease is held; rejects with the signal's reason. */
   async whenHeld(signal: AbortSignal): Promise<Term> {
     for (;;) {
       const { term } = this;
@@ -65,7 +71,7 @@ export class Lease {
     this.#connects++;
   }
 
-  /** One that was connected is no more. */
+  /** A connected link under it has disconnected. */
   disconnected(): void {
     this.#connections--;
   }
@@ -78,7 +84,7 @@ export class Lease {
     this.#left();
   }
 
-  /** Calls `left` each time that another is seen to have taken it. */
+  /** Calls `left` each time another instance is seen to have taken the lease. */
   onLeft(left: () => void): void {
     this.#left = left;
   }

@@ -1,22 +1,25 @@
 import type { Lease } from "./lease.ts";
 
-/** So many ttls a holder waits for its session to be connected, */
+/** How many ttls a holder waits for its session to connect. */
 const TTLS = 3;
-/** and twice as many after each time in vain, up to so many times that. */
+/** The wait doubles after each failed holding, up to this factor. */
 const MOST_TIMES = 4;
-/** So many looks a free lease is left to others by one that has yielded, and by the one that has yielded it just now. */
+/**
+ * For how many looks an instance that has yielded leaves a free lease to others: `now` if it was the last to yield,
+ * else `before`.
+ */
 const LEFT_FOR_LOOKS = { before: 2, now: 4 } as const;
 
 /**
- * How long the holder of a lease keeps it from others although its session is not connected: they may reach the broker
- * when it does not. Twice as long each time until it was connected, because when nobody reaches the broker nothing is won
- * by passing the lease round.
+ * Limits how long the holder of a lease keeps it while its session is not connected: another instance may reach the
+ * broker when this one does not. The limit doubles with each failed holding until the session connects: if nobody
+ * reaches the broker, passing the lease round gains nothing.
  */
 export class Patience {
   readonly #lease: Lease;
-  /** Connections that there had been at the last look. */
+  /** The number of connections at the last look. */
   #connects = 0;
-  /** Monotonic milliseconds: not connected since then, as far as looks can tell. */
+  /** Since when it has not been connected, as far as looks can tell; monotonic milliseconds. */
   #since = 0;
   #inVain = 0;
   #yielded: number | undefined;
@@ -26,21 +29,25 @@ export class Patience {
   }
 
   /**
-   * For how many looks a lease that is free, last held under `token`, is left to others: first come those that have not
-   * tried in vain since they were connected, then those that have, and whoever did so last comes last.
+   * For how many looks to leave a free lease to others, when it was last held under `token`. First come the instances
+   * that have not yielded since they were last connected, then those that have, and last the one that yielded most
+   * recently.
    */
   looksLeftTo(token: number): number {
     if (this.#inVain === 0) return 0;
     return token === this.#yielded ? LEFT_FOR_LOOKS.now : LEFT_FOR_LOOKS.before;
   }
 
-  /** The lease has been taken; `now` is monotonic. */
+  /** The lease was taken; `now` is monotonic. */
   begin(now: number): void {
     this.#connects = this.#lease.connects;
     this.#since = now;
   }
 
-  /** How long the session has not been connected if that is too long; asked again and again while the lease is held. */
+  /**
+   * How long the session has been disconnected, in milliseconds, if that is too long; otherwise `undefined`. Call it
+   * regularly while the lease is held.
+   */
   spent(now: number, ttlMs: number): number | undefined {
     const { connections, connects } = this.#lease;
     if (connections > 0 || connects !== this.#connects) {

@@ -1,8 +1,8 @@
 import { BridgeError, type Clock } from "@bridge/ports";
 
 /**
- * Rates of two machines' clocks may differ by this much: the holder takes its time for shorter than takers do. Far more
- * than what keeps time on machines allows itself.
+ * The rates of two machines' clocks may differ by this fraction, so the holder counts its time shorter than takers do.
+ * Far more than real clocks drift.
  */
 const CLOCK_DRIFT = 0.01;
 
@@ -17,13 +17,13 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * One holding of a lease, from its acquisition to its end; there is no way back. Everything that is done under the lease
- * asks its term first, by this machine's own clocks: a process that was frozen, or whose event loop was held up, finds
- * out before it does anything more. By both of them: the monotonic one may stand still while a virtual machine does, and the
- * other one may be set, so that the time is over when either says so.
+ * One holding of a lease, from acquisition to end; an ended term never resumes. Everything done under the lease checks
+ * its term first, by this machine's own clocks, so a process that was frozen, or whose event loop was blocked, notices
+ * before it does anything more. The term uses both clocks, because the monotonic one may stop while a virtual machine
+ * is paused, and the time of day may be set: the term is over when either says so.
  */
 export class Term {
-  /** Grows with every acquisition, whoever acquires. */
+  /** Grows with every acquisition, by any instance. */
   readonly token: number;
   readonly #clock: Clock;
   readonly #end = new AbortController();
@@ -33,7 +33,7 @@ export class Term {
   #wanted = Promise.withResolvers<void>();
   #renewed: PromiseWithResolvers<void> | undefined;
 
-  /** `startedAt`: when the write began that took the lease. */
+  /** `startedAt`: the start of the write that took the lease. */
   constructor(clock: Clock, token: number, startedAt: Instant, ttlMs: number) {
     this.token = token;
     this.#clock = clock;
@@ -49,14 +49,14 @@ export class Term {
     return this.#end.signal.aborted;
   }
 
-  /** Whether anything may still be done under it, such as to settle or to persist. Ends it when its time is over. */
+  /** Whether anything, such as settling or persisting, may still be done under it. Ends the term if its time is over. */
   get live(): boolean {
     return this.lasts(0);
   }
 
   /**
-   * Whether it lasts for `ms` more, so that what takes that long at most may begin. When it does not and is not over,
-   * it is asked to be renewed: {@link whenRenewed}.
+   * Whether it lasts for `ms` more, so that something that takes up to that long may begin. If it does not, and is not
+   * over, requests a renewal: {@link whenRenewed}.
    */
   lasts(ms: number): boolean {
     if (this.ended) return false;
@@ -68,26 +68,26 @@ export class Term {
     return false;
   }
 
-  /** Resolves when it has been renewed or has ended. */
+  /** Resolves when the term is renewed or ends. */
   get whenRenewed(): Promise<void> {
     if (this.ended) return Promise.resolve();
     this.#renewed ??= Promise.withResolvers();
     return this.#renewed.promise;
   }
 
-  /** Resolves when somebody had to wait because it does not last long enough. */
+  /** Resolves when somebody needs the term to last longer. */
   get wanted(): Promise<void> {
     return this.#wanted.promise;
   }
 
-  /** `startedAt`: when the write began that renewed it. */
+  /** `startedAt`: the start of the write that renewed it. */
   renew(startedAt: Instant, ttlMs: number): void {
     this.#until = deadlineOf(startedAt, ttlMs);
     this.#wanted = Promise.withResolvers();
     this.#tellWaiting();
   }
 
-  /** From now on nothing may be done under it. */
+  /** Ends the term: nothing more may be done under it. */
   end(): void {
     if (this.ended) return;
     this.#end.abort(new BridgeError("UNAVAILABLE", "the lease has ended", { charged: false }));
@@ -95,7 +95,7 @@ export class Term {
     if (this.#users === 0) this.#idle.resolve();
   }
 
-  /** Runs what has something open under the term. */
+  /** Runs something that keeps a resource open under the term. */
   async use(run: () => Promise<void>): Promise<void> {
     this.#users++;
     try {
@@ -105,7 +105,7 @@ export class Term {
     }
   }
 
-  /** Resolves when it has ended and nothing is open under it any more. */
+  /** Resolves when the term has ended and nothing is open under it. */
   get whenIdle(): Promise<void> {
     return this.#idle.promise;
   }

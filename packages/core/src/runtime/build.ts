@@ -41,7 +41,7 @@ export interface BuildOptions extends Seams {
   readonly controls: Controls;
   readonly taps: Taps;
   readonly recent: Recent;
-  /** At how routes get on, of all routes together. */
+  /** The looks at progress, shared by all routes. */
   readonly looks: DueLooks;
   /** The open stores, when there are any. */
   readonly dlq: () => DlqStore | undefined;
@@ -51,20 +51,20 @@ export interface BuildOptions extends Seams {
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly hooks: Hooks;
-  /** Takes out of errors what came in through references. Default: nothing did. */
+  /** Removes secret values from errors. Default: there are none. */
   readonly veil?: ((text: string) => string) | undefined;
-  /** Parts to use again. Default: none. */
+  /** Parts to reuse. Default: none. */
   readonly kept?: Kept;
 }
 
-/** As {@link building}, in this turn. */
+/** As {@link building}, all in this turn. */
 export function build(options: BuildOptions): RuntimeParts {
   return atOnce(building(options));
 }
 
 /**
- * Puts a runtime together from a configuration and the plugins that it names, a route a step.
- * @throws Error when a store type has no registered factory (spec 7.2) or another plugin is missing
+ * Assembles a runtime from a configuration and the plugins that it names, one route per step.
+ * @throws Error when a store type has no registered factory (spec 7.2), or another plugin is missing
  */
 export function* building(options: BuildOptions): Steps<RuntimeParts> {
   for (const [role, store] of Object.entries(options.config.stores)) {
@@ -78,7 +78,7 @@ export function* building(options: BuildOptions): Steps<RuntimeParts> {
     isBuilt = true;
     return parts;
   } finally {
-    // Also when nobody takes the rest of the steps.
+    // Also when the caller abandons the remaining steps.
     if (!isBuilt) builder.discard();
   }
 }
@@ -108,7 +108,7 @@ class Builder {
       yield;
       routes.set(partKey.route(route.id), this.#route(route));
     }
-    // A session that a part names is connected, also when no route uses that part yet.
+    // Connect every session that a part names, even if no route uses that part yet.
     for (const { sessionId } of config.receivers) {
       yield;
       this.#link(sessionId, "source");
@@ -128,7 +128,7 @@ class Builder {
     };
   }
 
-  /** Ends what plugins have built for it: not what is at work already. */
+  /** Ends what plugins have built for it, but nothing already at work. */
   discard(): void {
     this.#plugins.discard();
   }
@@ -137,7 +137,7 @@ class Builder {
     return new SharedParts((key) => this.#atWork(kind, key));
   }
 
-  /** A part that is at work and stays as it is. */
+  /** The part at work, if it stays unchanged. */
   #atWork<Part>(kind: (parts: RuntimeParts) => ReadonlyMap<string, Part>, key: string): Part | undefined {
     return this.#kept.keys.has(key) ? kind(this.#kept.parts).get(key) : undefined;
   }
@@ -154,7 +154,7 @@ class Builder {
       sessionId: receiver.sessionId,
       system: this.#plugins.system(receiver.transport),
     });
-    // Whatever becomes of the route, its parts belong to the runtime.
+    // These parts belong to the runtime, whatever happens to the route.
     const [intake, processors, targets] = [
       this.#intakes.of(partKey.receiver(receiver.id), () => this.#intake(route, receiver, sourceLink)),
       route.processors.map((id) => this.#processor(id)),
@@ -237,7 +237,7 @@ class Builder {
     };
   }
 
-  /** The half of a session that serves `role`; sources and targets use connections of their own. */
+  /** The link of a session for `role`: sources and targets have separate connections. */
   #link(sessionId: string | undefined, role: SessionRole): Link | undefined {
     if (sessionId === undefined) return undefined;
     const session = found(this.#index.sessions, sessionId, "session");
@@ -248,7 +248,7 @@ class Builder {
     });
   }
 
-  /** Both halves of a session stand under one lease. */
+  /** Both links of a session share one lease. */
   #lease(sessionId: string): Lease {
     const { bridge } = this.#options.config;
     return this.#leases.of(partKey.lease(sessionId), () => new Lease(sessionId, `${bridge.id}/${sessionId}`));
@@ -262,7 +262,7 @@ class Builder {
   }
 }
 
-/** Validation has made sure that it is there; a configuration made by hand may not have been validated. */
+/** Validation ensures that it exists, but a hand-made configuration may not have been validated. */
 function found<Part>(parts: ReadonlyMap<string, Part>, id: string, kind: string): Part {
   const part = parts.get(id);
   if (part === undefined) throw new Error(`the configuration has no ${kind} "${id}"`);

@@ -2,7 +2,7 @@ import { isThenable } from "@bridge/ports/internal";
 import { kindOf } from "../route/kind-of.ts";
 import { discard } from "./discard.ts";
 
-/** What the engine calls on a part of each kind. */
+/** The methods that the engine calls on each kind of part. */
 const METHODS = {
   session: ["connect", Symbol.asyncDispose],
   connection: ["reconcile", Symbol.asyncDispose],
@@ -29,9 +29,10 @@ type Method = string | typeof Symbol.asyncDispose;
 export type PartKind = keyof typeof METHODS;
 
 /**
- * `part`, which a plugin has built, once it is looked at: a part without what its kind needs would fail at the first message.
- * `by` says which function has returned it. One that is refused is ended, if it can be: it may hold a file or a connection.
- * @throws Error naming the plugin's function, what is wrong with what it returned, and what it has to return
+ * Checks a part that a plugin has built: without a method that its kind needs, it would fail only at the first message.
+ * `by` names the function that returned it. A rejected part is disposed of if possible, because it may hold a file or a
+ * connection.
+ * @throws Error naming the plugin's function, what is wrong with its result, and what it must return
  */
 export function builtPart<Part>(part: Part, kind: PartKind, by: string): Part {
   const problem = problemOf(part, kind);
@@ -49,7 +50,7 @@ function problemOf(part: unknown, kind: PartKind): string | undefined {
   return missing.length === 0 ? undefined : `an object without ${missing.map(nameOf).join(", ")}: ${wanted}`;
 }
 
-/** `open`, which the plugin of a store has built, and what it opens, once each is looked at. */
+/** Checks the `open` that a store's plugin has built, and later the store that it opens. */
 export function builtStore<Store>(
   open: (signal: AbortSignal) => Promise<Store>,
   kind: PartKind,

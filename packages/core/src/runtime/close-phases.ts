@@ -3,14 +3,14 @@ import { STEP_DOWN_PARTS } from "../lease/lease-keeper.ts";
 import type { RuntimeParts } from "./runtime-parts.ts";
 import type { StopPhase } from "./stop-phases.ts";
 
-/** Each close of a part, detached from whoever asked for the stop. */
+/** The limit for closing each part, independent of the caller that asked for the stop. */
 const CLOSE_CEILING_MS = 5_000;
-/** Above the bounds that keepers of leases set themselves. */
+/** Above the limits that lease keepers set themselves. */
 const RELEASE_CEILING_MS = 15_000;
 
 holds("the release of a lease", RELEASE_CEILING_MS, STEP_DOWN_PARTS);
 
-/** The phases that close `parts`, side by side. `disconnected` resolves when the keeper of a link has ended. */
+/** The phases that close `parts`, in parallel. `disconnected` resolves when a link's keeper has ended. */
 export function closePhases(
   { links, intakes, senders, processors, managed }: RuntimeParts,
   disconnected: (key: string) => Promise<void> | undefined,
@@ -31,8 +31,8 @@ export function closePhases(
 }
 
 /**
- * The phases that release the leases of `parts`, when what stood under them is closed. `released` resolves when the
- * keeper of a lease has ended; it bounds itself.
+ * The phases that release the leases of `parts`, once everything under them is closed. `released` resolves when a
+ * lease's keeper has ended, which limits its own time.
  */
 export function releasePhases(
   { leases }: RuntimeParts,

@@ -1,15 +1,15 @@
 import type { Logger } from "@bridge/ports";
 import { asError } from "../as-error.ts";
 
-/** A part of an adapter that may count. */
+/** A part that may count things about itself. */
 interface Counting {
   counters?(): Readonly<Record<string, number>>;
 }
 
-/** Those that were told of; a part tells in each scrape. */
+/** Parts whose failure was logged: each scrape would repeat it. */
 const told = new WeakSet<Counting>();
 
-/** The counters of a part. One whose counters cannot be read has none, and takes nobody else's away; that is logged once. */
+/** Reads a part's counters. If they cannot be read it has none, which does not affect others and is logged once. */
 export function countersOf(part: Counting, name: string, logger: Logger): Readonly<Record<string, number>> {
   try {
     const counters = Object.entries(part.counters?.() ?? {});

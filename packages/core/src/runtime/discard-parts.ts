@@ -1,7 +1,7 @@
 import { discard } from "./discard.ts";
 import type { RuntimeParts } from "./runtime-parts.ts";
 
-/** Ends parts that were built and that no runtime has taken: they have opened nothing, but others may count on them. */
+/** Ends parts that were built but that no runtime took over: they have opened nothing, but hold places in shared parts. */
 export function discardParts({ links, intakes, senders, processors }: RuntimeParts): void {
   for (const { session } of links.values()) discard(session);
   for (const { receiver } of intakes.values()) discard(receiver);

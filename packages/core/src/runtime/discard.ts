@@ -1,8 +1,8 @@
 import { isThenable, unheard } from "@bridge/ports/internal";
 
 /**
- * Ends what somebody else's code has made and nobody will use, if it can be ended; of a promise, what it comes to. Waits for
- * nothing, and never throws: what comes of it is nobody's.
+ * Ends something that other code has made and nobody will use, if it can be ended; of a promise, its result. Waits for
+ * nothing and never throws: nobody needs the result.
  */
 export function discard(made: unknown): void {
   try {
@@ -14,6 +14,6 @@ export function discard(made: unknown): void {
     if (typeof later === "function") unheard(later.call(made));
     else if (typeof now === "function") now.call(made);
   } catch {
-    // It is nothing that can be ended, or does not let itself.
+    // It cannot be ended, or its disposal throws.
   }
 }

@@ -2,8 +2,8 @@ import type { RouteRunner } from "./route-runner.ts";
 import type { RuntimeParts } from "./runtime-parts.ts";
 
 /**
- * What routes have abandoned of receivers that are still among `parts` has to come again: from a source without a session
- * when it is asked anew, over a session on another connection.
+ * Makes sources redeliver what routes abandoned, for receivers still among `parts`: a source without a session when it
+ * is asked again, one with a session over a new connection.
  */
 export function handBack(runners: readonly RouteRunner[], parts: RuntimeParts): void {
   const [links, intakes] = [new Set(parts.links.values()), new Set(parts.intakes.values())];

@@ -3,7 +3,7 @@ import type { PartStats } from "../view/stats.ts";
 import { countersOf } from "./counters-of.ts";
 import type { RuntimeParts } from "./runtime-parts.ts";
 
-/** What sessions, receivers and senders count of themselves. */
+/** The counters that sessions, receivers and senders keep of themselves. */
 export function partStats({ links, intakes, senders }: RuntimeParts, logger: Logger): readonly PartStats[] {
   return [
     ...[...links.values()].map(({ sessionId, role, session }) => ({

@@ -12,7 +12,7 @@ import type {
 import { builtPart, type PartKind } from "./built-part.ts";
 import { discard } from "./discard.ts";
 
-/** Has plugins build parts, and holds these until it is known that they are of use. */
+/** Has plugins build parts, and keeps track of them until it is known whether they will be used. */
 export class PluginParts {
   readonly #registry: Registry;
   readonly #seams: Seams;
@@ -49,18 +49,18 @@ export class PluginParts {
     return this.#hold(built, "processor", `create of the processor plugin "${type}", for "${id}",`);
   }
 
-  /** What traces call the system behind a transport. */
+  /** How traces name the system behind a transport. */
   system(transport: string): string {
     return this.#transport(transport).messagingSystem ?? transport;
   }
 
-  /** What every part is given. */
+  /** The seams given to every part. */
   seams(id: string, fields: Readonly<Record<string, string>>): Seams & { readonly id: string } {
     const { clock, random, logger } = this.#seams;
     return { id, clock, random, logger: logger.child(fields) };
   }
 
-  /** Ends what has been built: nobody will use it. */
+  /** Ends everything built: it will not be used. */
   discard(): void {
     for (const part of this.#made) discard(part);
   }

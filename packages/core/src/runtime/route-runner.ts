@@ -5,7 +5,7 @@ import type { ComponentFailure } from "../view/bridge-view.ts";
 import { TaskGroup } from "./task-group.ts";
 import { stopped } from "../stopped.ts";
 
-/** One route with what runs in the background for it; started and stopped without regard to others. */
+/** One route with its background components; starts and stops independently of other routes. */
 export class RouteRunner {
   readonly route: Route;
   readonly parts: RouteParts;
@@ -44,7 +44,7 @@ export class RouteRunner {
     this.#work.abort(stopped());
   }
 
-  /** Waits for no store any more: what it has not answered is not known, and comes again. */
+  /** Stops waiting for stores. What they have not answered is unknown, and is redelivered. */
   giveUp(): void {
     this.route.giveUp();
   }

@@ -6,14 +6,14 @@ import type { Link } from "../session/link.ts";
 
 /** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
 export interface RuntimeParts {
-  /** Of the exclusive sessions. */
+  /** The leases of exclusive sessions. */
   readonly leases: ReadonlyMap<string, Lease>;
   readonly links: ReadonlyMap<string, Link>;
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly processors: ReadonlyMap<string, NamedProcessor>;
   readonly routes: ReadonlyMap<string, RouteParts>;
-  /** The sessions that a binding names; others are "unmanaged" in a stop error (spec 3.3). */
+  /** The sessions that a binding names; a stop error calls the others "unmanaged" (spec 3.3). */
   readonly managed: ReadonlySet<string>;
 }
 
@@ -27,7 +27,7 @@ export const NO_PARTS: RuntimeParts = {
   managed: new Set(),
 };
 
-/** Parts that are at work, and which of them stay as they are, by `partKey`. */
+/** The parts at work, and by `partKey` which of them stay unchanged. */
 export interface Kept {
   readonly parts: RuntimeParts;
   readonly keys: ReadonlySet<string>;

@@ -37,25 +37,25 @@ export interface RuntimeOptions extends Omit<WorkersOptions, "leaseLeft" | "runn
 }
 
 /**
- * Parts at work. Started once and stopped once; in between, some can be replaced while the others run: {@link retire}
- * stops what goes, {@link adopt} starts what comes. One of them at a time.
+ * Parts at work. Starts once and stops once. In between, some parts can be replaced while the others run: {@link
+ * retire} stops the old ones, {@link adopt} starts the new ones. Only one such change runs at a time.
  *
- * Stopping is idempotent and tears down once: every caller gets that teardown's outcome. Its order (spec 3.3): what
- * was unsettled when the stop began may settle, and then what was taken meanwhile, within the quiesce budget; then work is
- * cancelled, which settles nothing; then sessions, receivers and senders close side by side, each under its own ceiling.
+ * Stopping is idempotent: it tears down once, and every caller gets the outcome. Its order (spec 3.3): within the
+ * quiesce budget, what was unsettled when the stop began may settle, then what was taken meanwhile; then work is
+ * cancelled, which settles nothing; then sessions, receivers and senders close in parallel, each within its own limit.
  *
- * All of that is done in slices, because there are thousands of routes: those that have not been reached yet go on.
+ * All of that runs in slices, because there may be thousands of routes: those not reached yet go on working.
  */
 export class Runtime {
-  /** Without the parts it began with, which changes replace. */
+  /** Without the initial parts, which changes replace. */
   readonly #options: Omit<RuntimeOptions, "parts">;
   readonly #workers: Workers;
   readonly #stopped = new AbortController();
   #parts: RuntimeParts;
   #state: RuntimeState = "built";
-  /** A retirement or an adoption under way. */
+  /** The retirement or adoption in progress. */
   #change: Promise<unknown> | undefined;
-  /** Whether parts have retired and none have been adopted since: what is not there now may be in a moment. */
+  /** Whether parts have retired and none have been adopted since: a missing part may be back in a moment. */
   #retired = false;
   #stop: Promise<readonly PhaseFailure[]> | undefined;
 
@@ -65,7 +65,7 @@ export class Runtime {
     this.#workers = new Workers({
       ...options,
       running: () => this.running,
-      // What sources have handed us for routes that can only send under it is for its new holder.
+      // Deliveries for routes that can only send under this lease go to its new holder.
       leaseLeft: (lease) => this.#handBack(this.#workers.runners.filter(({ route }) => route.leaveTo(lease))),
     });
   }
@@ -74,7 +74,7 @@ export class Runtime {
     return this.#state === "running";
   }
 
-  /** What is at work. */
+  /** The parts at work. */
   get parts(): RuntimeParts {
     return this.#parts;
   }
@@ -83,12 +83,12 @@ export class Runtime {
     return [...this.#parts.links.values()];
   }
 
-  /** A route that is at work. */
+  /** A route at work. */
   route(routeId: string): Route | undefined {
     return this.#workers.route(routeId);
   }
 
-  /** Where a message is that is not settled yet. */
+  /** Where an unsettled message is. */
   inFlight(envelopeId: string): readonly InFlightPlace[] {
     return this.#workers.runners.flatMap(({ route }) => route.inFlight(envelopeId));
   }
@@ -98,14 +98,14 @@ export class Runtime {
     return this.#workers.failures;
   }
 
-  /** While it stops: the phases that it is in. */
+  /** While it stops: the current phases. */
   get stoppingIn(): readonly string[] {
     return this.#workers.stoppingIn;
   }
 
   /**
-   * Opens the receivers' listeners and starts everything else in the background: a broker that is away does not keep
-   * the bridge from starting. When `context` aborts later, the runtime stops by itself, under the same budgets.
+   * Opens the receivers' listeners and starts everything else in the background: a broker that is down does not keep
+   * the bridge from starting. When `context` aborts later, the runtime stops by itself, within the same budgets.
    * Rejects, with everything closed again, when a receiver cannot be opened or `opening` aborts before that is done.
    */
   async start(context: AbortSignal, opening: AbortSignal = context): Promise<void> {
@@ -125,9 +125,9 @@ export class Runtime {
   }
 
   /**
-   * Stops and closes what is not in `next`: its routes take nothing more, what they have may settle, and the rest is
-   * cancelled and falls to redelivery. Everything else runs on. The routes in `emptied` go on delivering what is in the
-   * outbox until nothing is, within the same time.
+   * Stops and closes what is not in `next`. Its routes take nothing more, their messages may settle, and the rest is
+   * cancelled and left to redelivery. Everything else runs on. The routes in `emptied` go on delivering within the same
+   * time until their outbox is empty.
    * @throws StopError naming the phases that failed
    */
   retire(next: RuntimeParts, emptied: ReadonlySet<string> = new Set()): Promise<void> {
@@ -146,7 +146,7 @@ export class Runtime {
   }
 
   /**
-   * Opens and starts what is in `next` and not at work. Rejects, with that closed again, when something of it cannot be
+   * Opens and starts what is in `next` and not at work. Rejects, with that closed again, when something cannot be
    * opened or `opening` aborts before that is done.
    * @throws StopError when it could not be closed again
    */
@@ -164,10 +164,10 @@ export class Runtime {
         if (failures.length > 0) throw new StopError([{ phase: "opening", error }, ...failures]);
         throw error;
       }
-      // Only now: what its routes took before a failure would be left behind in stores that the former parts do not have.
+      // Only now: what the new routes took before a failure would be stranded in stores that the former parts do not have.
       await this.#workers.begin(added);
       this.#retired = false;
-      // What sources hand out that stay, and were not known to be read for another instance, is for that one.
+      // Some new routes can only send at another instance. What sources that stay have handed out for them belongs there.
       const forOthers = this.#workers
         .runnersOf(added)
         .filter(({ route, parts }) => route.isForOthers && parts.sourceLink?.standsBy !== true);
@@ -200,12 +200,12 @@ export class Runtime {
     return route.replay(entry, signal, job);
   }
 
-  /** Whether dead letters of a route could be redriven now; of one that is not there they fail at once. */
+  /** Whether a redrive on the route could succeed now; on a missing route it fails at once. */
   standing(routeId: string): LaneStanding {
     return this.route(routeId)?.standing ?? { kind: this.#isChanging ? "soon" : "ready" };
   }
 
-  /** A record was taken out of the outbox by an operator; `own` when it was in our books. */
+  /** An operator took a record out of the outbox; `own`: it was in this process's accounts. */
   recordLeft(record: OutboxRecord, as: MovedAs, own: boolean): void {
     this.route(record.routeId)?.recordLeft(record, as, own);
   }
@@ -260,7 +260,7 @@ export class Runtime {
     return failures;
   }
 
-  /** What is left of `drain_timeout`, which begins now, in milliseconds. */
+  /** Starts `drain_timeout`, and returns a function that gives the remaining milliseconds. */
   #drainEnd(): () => number {
     const { clock, budgets } = this.#options;
     const endsAt = clock.monotonic() + budgets().drainTimeoutMs;
@@ -272,7 +272,7 @@ export class Runtime {
   }
 }
 
-// Not in closures: what aborts remembers the functions that called it, and with these all that they see.
+// Not closures: an abort signal remembers the functions that listen to it, and through them everything they capture.
 const retire = ({ route }: RouteRunner): void => route.retire();
 
 function entryNotFound(): OperationError {

@@ -1,18 +1,18 @@
 import type { Clock } from "@bridge/ports";
 import { deadline, knownAcrossCopies, orAborted, Slices } from "@bridge/ports/internal";
 
-/** One step of a stop, with a ceiling of its own. */
+/** One step of a stop, with its own time limit. */
 export interface StopPhase {
-  /** What an operator reads in a stop error (spec 3.3). */
+  /** Its name in a stop error, for operators (spec 3.3). */
   readonly name: string;
   readonly ceilingMs: number;
-  /** A phase that is still running at the ceiling is abandoned. */
+  /** If it still runs at the limit, it is abandoned. */
   run(): Promise<void>;
-  /** What is still at work, for the error of a phase that reached its ceiling. */
+  /** What still runs, for the error of a phase that reached its limit. */
   readonly running?: () => readonly string[];
 }
 
-/** A stop that did not go cleanly; the message names every phase that failed. */
+/** A stop that failed in part; the message names every failed phase. */
 export class StopError extends AggregateError {
   static {
     Object.defineProperty(this.prototype, "name", { value: "StopError" });
@@ -39,8 +39,8 @@ export interface PhaseFailure {
 }
 
 /**
- * Runs phases side by side, whatever becomes of the others; returns what failed. They are begun in slices, each under its
- * ceiling from then on. `onEnd` hears of each that has ended.
+ * Runs phases in parallel, each regardless of the others; returns the failures. Begins them in slices; each phase's
+ * limit counts from its own start. Calls `onEnd` as each phase ends.
  */
 export async function runPhases(
   clock: Clock,

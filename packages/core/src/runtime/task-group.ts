@@ -23,7 +23,7 @@ export class TaskGroup {
     this.#running.set(task, component);
   }
 
-  /** Enters a failure of `component`, which makes the bridge unhealthy. */
+  /** Records a failure of `component`, which makes the bridge unhealthy. */
   fail(component: string, error: unknown): void {
     this.#failures.set(component, failureOf(component, error, this.#logger));
   }
@@ -39,7 +39,7 @@ export class TaskGroup {
   }
 }
 
-/** A failure of `component` as monitors read it; logs it with where it came from. */
+/** Describes a failure of `component` for monitors, and logs it with its stack. */
 export function failureOf(component: string, error: unknown, logger: Logger): ComponentFailure {
   const text = error instanceof Error ? error.message : String(error);
   logger.error("background component failed", {

@@ -15,7 +15,7 @@ import { RouteRunner } from "./route-runner.ts";
 import type { RuntimeParts } from "./runtime-parts.ts";
 import { type PhaseFailure, runPhases, type StopPhase } from "./stop-phases.ts";
 
-/** Of a quiesce that is used up, what is left to the messages that came last; half of one that is short. */
+/** The part of the quiesce budget reserved for the messages that arrive last, in milliseconds; at most half of the budget. */
 const LAST_COME_MS = 5_000;
 
 export interface WorkersOptions extends Seams {
@@ -23,15 +23,15 @@ export interface WorkersOptions extends Seams {
   readonly budgets: () => ShutdownBudgets;
   /** Keeps one lease until the signal aborts, and releases it then. */
   readonly keepLease: (lease: Lease, signal: AbortSignal) => Promise<void>;
-  /** Told when a lease is lost for good: this process must not go on. */
+  /** Called when a lease is lost for good: this process must then end. */
   readonly leaseLost: (lost: LeaseLost) => void;
-  /** Told when a lease is another's by now. */
+  /** Called when another instance has taken a lease. */
   readonly leaseLeft: (lease: Lease) => void;
-  /** Whether anything may begin; asked for each part. */
+  /** Whether anything may start; checked for each part. */
   readonly running: () => boolean;
 }
 
-/** What works with parts: a runner for each route, a keeper for each lease and link, and whoever pulls from a receiver. */
+/** The background work of parts: a runner per route, a keeper per lease and link, and an intake per receiver. */
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #runners = new Map<string, RouteRunner>();
@@ -54,7 +54,7 @@ export class Workers {
     ];
   }
 
-  /** While they stop: the phases that this is in. */
+  /** While they stop: the current phases. */
   get stoppingIn(): readonly string[] {
     return [...this.#phases];
   }
@@ -63,14 +63,14 @@ export class Workers {
     return this.#runners.get(partKey.route(routeId))?.route;
   }
 
-  /** Those of the routes in `parts`. */
+  /** The runners of the routes in `parts`. */
   runnersOf({ routes }: RuntimeParts): readonly RouteRunner[] {
     return this.runners.filter(({ parts }) => routes.get(partKey.route(parts.config.id)) === parts);
   }
 
   /**
-   * Starts what is open. Links come last, so that what a broker hands out at once finds whoever takes it.
-   * @throws Error when a stop has come in between, which ends what has been started by then
+   * Starts opened parts. Links start last, so that what a broker hands out at once finds a route to take it.
+   * @throws Error when a stop has come in between; it ends what has been started so far
    */
   async begin({ leases, links, intakes, routes }: RuntimeParts): Promise<void> {
     const { clock, logger, running, leaseLeft } = this.#options;
@@ -96,16 +96,19 @@ export class Workers {
     if (!running()) throw new Error("the runtime was stopped while its parts were started");
   }
 
-  /** Whether all that comes over it could only be sent under leases that others have. While its routes are replaced that stays as it was. */
+  /**
+   * Whether everything that arrives over the link could only be sent under leases that others hold. Unchanged while its
+   * routes are being replaced.
+   */
   #standsBy(link: Link): boolean {
     const readers = this.runners.filter(({ parts }) => parts.sourceLink === link);
     return readers.length === 0 ? link.standsBy : readers.every(({ route }) => route.isForOthers);
   }
 
   /**
-   * Lets what is unsettled now settle, and the routes in `emptied` deliver what the outbox holds. Sources are pulled until then
-   * (spec 3.3): what that has brought settles afterwards, with nothing more behind it. What is left at the end of the budget
-   * falls to redelivery; it is no failure.
+   * Lets unsettled messages settle, and the routes in `emptied` deliver what the outbox holds. Until then sources are
+   * still pulled (spec 3.3); what they deliver meanwhile settles afterwards, when nothing more is taken. What is left
+   * at the end of the budget is redelivered, which is not a failure.
    */
   async quiesce(runners: readonly RouteRunner[], emptied: ReadonlySet<string> = new Set()): Promise<void> {
     const { clock, budgets } = this.#options;
@@ -121,7 +124,7 @@ export class Workers {
       });
       await Promise.all(quiet);
     };
-    // One message that does not end, of one route, must not cost those of the others their last word.
+    // One endless message of one route must not use up the time in which the other routes settle.
     const comingMs = Math.max(quiesceMs / 2, quiesceMs - LAST_COME_MS);
     using coming = deadline(clock, comingMs, new Error("sources have been pulled for long enough"));
     const first = all((route) => route.quiesce(budget.signal, emptied.has(route.id)));
@@ -130,7 +133,7 @@ export class Workers {
     await first;
   }
 
-  /** Cancels what is done with `parts`, waits for its end, and closes them. */
+  /** Cancels the work of `parts`, waits for its end, and closes them. */
   async end(parts: RuntimeParts, leftMs: () => number): Promise<readonly PhaseFailure[]> {
     const { clock, budgets } = this.#options;
     const { endingMs, lastWordMs } = stopBudget(budgets());
@@ -158,7 +161,7 @@ export class Workers {
     const ended = (key: string): Promise<void> | undefined => this.#background.get(key)?.ended;
     this.#stop(parts.links);
     const closes = await this.#phased(closePhases(parts, ended));
-    // Last, so that whoever takes a lease finds its session closed.
+    // Last, so that the next holder of a lease finds its session closed.
     this.#stop(parts.leases);
     const releases = await this.#phased(releasePhases(parts, ended));
     this.#forget(parts, runners);
@@ -196,7 +199,7 @@ export class Workers {
   }
 }
 
-// Not in closures: what aborts remembers the functions that called it, and with these all that they see.
+// Not closures: an abort signal remembers the functions that listen to it, and through them everything they capture.
 const cancel = (runner: RouteRunner): void => runner.cancel();
 const stop = (intake: Background): void => intake.stop();
 const dispose = (runner: RouteRunner): void => runner[Symbol.dispose]();
