@@ -4,9 +4,9 @@ import { STAY_BOUNDS_MS } from "./duration-bounds.ts";
 import { Histogram } from "./histogram.ts";
 import { LegAccount } from "./leg-account.ts";
 
-/** Routes and legs that are configured no more are told apart up to this number; what they counted is never lost. */
+/** This many removed routes and legs are kept apart; the counts of older ones are added up, never lost. */
 const MAX_REMOVED = 1_000;
-/** Stands for the routes that were removed longest ago, all together. */
+/** Stands for the sum of the routes that were removed longest ago. */
 const REMOVED = "";
 
 /** Counters of one route that belong to no binding. */
@@ -16,22 +16,22 @@ export class RouteAccount {
   dlqWriteFailures = 0;
   outboxWriteFailures = 0;
   settleFailures = 0;
-  /** Deliveries that have ended and do not come again, and those of them with which nothing was wrong. */
+  /** Deliveries that have ended for good, and how many of them ended without an error. */
   ended = 0;
   handedOn = 0;
-  /** From taking a delivery until its source was told. */
+  /** From taking a delivery until its settlement. */
   readonly hold = new Histogram(STAY_BOUNDS_MS);
 
   constructor(routeId: string) {
     this.routeId = routeId;
   }
 
-  /** Whether nothing of it can change any more once its route is gone. */
+  /** Whether none of it can change any more once its route is gone. */
   get atRest(): boolean {
     return this.inFlight === 0;
   }
 
-  /** Adds what another one has counted. */
+  /** Adds another account's counts. */
   add(other: RouteAccount): void {
     this.dlqWriteFailures += other.dlqWriteFailures;
     this.outboxWriteFailures += other.outboxWriteFailures;
@@ -47,7 +47,7 @@ export class RouteAccount {
       dlqWriteFailures,
       outboxWriteFailures,
       settleFailures,
-      // When somebody looks at it: see the readings of legs.
+      // Read on access: see the readings of legs.
       get hold() {
         return hold.read();
       },
@@ -56,9 +56,9 @@ export class RouteAccount {
 }
 
 /**
- * The accounts of a bridge. They outlive its runtimes, so that counters never go back when one is replaced.
- * There is one per route and binding of the configurations that this process has run, of those that are configured no more
- * for a bounded number; the others are added up, so that sums over all routes never go back either.
+ * The accounts of a bridge. They outlive its runtimes, so that counters never go back when one is replaced. There is
+ * one per route and binding of every configuration that this process has run. Of removed ones only a bounded number is
+ * kept apart; the rest are added up, so that sums over all routes never go back either.
  */
 export class Accounts {
   readonly #legs = new Map<string, LegAccount>();
@@ -75,12 +75,12 @@ export class Accounts {
     return found(this.#routes, routeId, () => new RouteAccount(routeId));
   }
 
-  /** Those of all legs. */
+  /** The accounts of all legs. */
   get all(): Iterable<LegAccount> {
     return this.#legs.values();
   }
 
-  /** Adds up what `config` does not have, oldest first, once there is too much of it. */
+  /** Adds up accounts that `config` lacks, oldest first, once there are too many. */
   follow({ routes }: BridgeConfig): void {
     const bindings = new Map(routes.map((route) => [route.id, new Set(["", ...route.bindings])]));
     const legs = [...this.#legs.values()].filter(
@@ -96,7 +96,7 @@ export class Accounts {
     }
   }
 
-  /** What was in the outbox stays there and is not ours any more; opened again, it is recovered. */
+  /** What was in the outbox stays there and is no longer ours; when it is opened again, that counts as recovered. */
   outboxClosed(): void {
     for (const leg of this.#legs.values()) leg.outboxClosed();
   }
@@ -115,7 +115,7 @@ interface Account {
   readonly atRest: boolean;
 }
 
-/** What is to be added up: the oldest, but for what can still change. */
+/** The accounts to add up: the oldest, except those that can still change. */
 function excess<One extends Account>(removed: readonly One[]): readonly One[] {
   const over = removed.slice(0, Math.max(0, removed.length - MAX_REMOVED));
   return over.filter(({ routeId, atRest }) => atRest && routeId !== REMOVED);

@@ -1,22 +1,22 @@
 /** A reading of a {@link Histogram}. */
 export interface HistogramStats {
-  /** Upper bounds of the buckets in milliseconds, each included, ascending. */
+  /** Upper bounds of the buckets, inclusive and ascending, in milliseconds. */
   readonly bounds: readonly number[];
-  /** How many observations each bucket has; one more than bounds, for what is above them all. */
+  /** Observations per bucket; one entry more than `bounds`, for those above all bounds. */
   readonly counts: readonly number[];
-  /** Of all observations, in milliseconds. */
+  /** The sum of all observations, in milliseconds. */
   readonly sum: number;
 }
 
-/** How long something took, in buckets that never change. Plain numbers, because every message writes to it. */
+/** Durations in fixed buckets. Plain numbers, because every message writes to it. */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sum = 0;
-  /** How many observations it has. */
+  /** The number of observations. */
   count = 0;
 
-  /** `bounds`: in milliseconds, ascending. */
+  /** `bounds`: ascending, in milliseconds. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
@@ -31,7 +31,7 @@ export class Histogram {
     this.count++;
   }
 
-  /** Adds what another one of the same bounds has observed. */
+  /** Adds the observations of another histogram with the same bounds. */
   add(other: Histogram): void {
     for (const [bucket, count] of other.#counts.entries()) (this.#counts[bucket] as number) += count;
     this.#sum += other.#sum;

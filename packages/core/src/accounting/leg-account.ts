@@ -7,7 +7,7 @@ import { UnansweredWrites } from "./unanswered-writes.ts";
 /** Where a message came from, for the accounts. */
 export type Origin = "received" | "injected";
 
-/** An outbox that does not answer lends no more than has room in it, and few of that at a time. */
+/** An outbox that does not answer lends no more than its limit holds, and only a few at a time. */
 const MAX_DOUBTED = 10_000;
 
 /** Why an attempt failed, and when. */
@@ -28,27 +28,30 @@ export class LegAccount {
   injected = 0;
   attempts = 0;
   inFlight = 0;
-  /** Found in the outbox when its store was opened, or, in one that is shared, ended here and persisted elsewhere. */
+  /**
+   * Records that the outbox held when its store was opened or, in a shared one, that another process persisted and that
+   * ended here.
+   */
   recovered = 0;
   inOutbox = 0;
-  /** Records that are being delivered here, also those that others have in their books. */
+  /** Records being delivered here, including those in other processes' accounts. */
   onLoan = 0;
-  /** Attempts that failed in any other way than by silence, and those that nobody answered in time. */
+  /** Attempts that failed other than by a timeout, and attempts that timed out. */
   refused = 0;
   unanswered = 0;
   failure: LastFailure | undefined;
   #endedElsewhere = 0;
-  /** How long sends took that the target accepted, and those that failed. */
+  /** Durations of sends that the target accepted, and of those that failed. */
   readonly accepted = new Histogram(SEND_BOUNDS_MS);
   readonly failed = new Histogram(SEND_BOUNDS_MS);
-  /** From the receipt of a message until the target has accepted it. */
+  /** From the receipt of a message until the target accepted it. */
   readonly endToEnd = new Histogram(STAY_BOUNDS_MS);
   /** How long records had been in the outbox when the target accepted them. */
   readonly outboxAge = new Histogram(STAY_BOUNDS_MS);
-  /** What this process has persisted in a shared outbox and not seen end, oldest first. */
+  /** Records that this process persisted in a shared outbox and has not seen end, oldest first. */
   readonly #own = new Set<string>();
   readonly #unanswered = new UnansweredWrites();
-  /** What has ended so in an outbox of one's own if the outbox has heard that, oldest first: it has not answered. */
+  /** Ends that the outbox was told but has not confirmed, oldest first; only of an outbox that is not shared. */
   readonly #doubted = new Map<string, Disposition>();
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
@@ -66,26 +69,29 @@ export class LegAccount {
     this.bindingId = bindingId;
   }
 
-  /** A leg comes in. */
+  /** A leg begins. */
   open(origin: Origin): void {
     this[origin]++;
     this.inFlight++;
   }
 
-  /** It ends, in exactly one way. What was on its way into the outbox as `recordId` may have been drained, and has ended so. */
+  /**
+   * A leg ends, in exactly one way. If it was being written to the outbox as `recordId`, its record may have been
+   * drained already; then the leg has ended with that.
+   */
   close(disposition: Disposition, recordId?: string): void {
     if (recordId !== undefined && this.#unanswered.closed(recordId)) return;
     this.#closed[disposition]++;
     this.inFlight--;
   }
 
-  /** How many have ended and do not come again. */
+  /** How many legs have ended for good. */
   get ended(): number {
     const { delivered, duplicate, dead_lettered, dropped, filtered, expired } = this.#closed;
     return delivered + duplicate + dead_lettered + dropped + filtered + expired + this.#endedElsewhere;
   }
 
-  /** An attempt failed; `now` in monotonic milliseconds. What is expired or filtered has not. */
+  /** Counts a failed attempt; `now` in monotonic milliseconds. A message that is expired or filtered has not failed. */
   fail(error: BridgeError, now: number, delivered = this.accepted.count): void {
     if (error.class === "expired" || error.class === "filtered") return;
     if (error.code === "TIMEOUT") this.unanswered++;
@@ -93,19 +99,19 @@ export class LegAccount {
     this.failure = { code: error.code, error: error.message, at: now, delivered };
   }
 
-  /** Ids of {@link persist} that have not ended. */
+  /** The ids given to {@link persist} whose records have not ended. */
   get own(): ReadonlySet<string> {
     return this.#own;
   }
 
-  /** A write of its record begins: the record may be drained before the answer comes, if one comes at all. */
+  /** A write of its record begins. The record may be drained before the answer comes, if it ever does. */
   writes(recordId: string): void {
     this.#unanswered.begin(recordId);
   }
 
   /**
-   * The write is answered: the record was persisted, now (`anew`) or by a try before, and comes out of the outbox in exactly
-   * one way. Returns false when it has come out already. `shared`: other processes drain the outbox too.
+   * The write is answered: the record was persisted, now (`anew`) or by an earlier try, and will leave the outbox in
+   * exactly one way. Returns false if it has left already. `shared`: other processes drain the outbox too.
    */
   persist(recordId: string, anew: boolean, shared: boolean): boolean {
     const where = this.#unanswered.persisted(recordId, anew);
@@ -119,14 +125,15 @@ export class LegAccount {
     return true;
   }
 
-  /** It is given up before a write of it was answered. */
+  /** The leg is given up before a write of it was answered. */
   leave(recordId: string, shared: boolean): void {
     this.#unanswered.left(recordId, shared);
   }
 
   /**
-   * Returns whether it took room of the outbox by these books. What comes out before its write was answered has that of the
-   * write; what was not in them comes into them with its end. `shared`: others drain the outbox too.
+   * A record leaves the outbox. Returns whether these accounts counted it towards the outbox's depth. If its write is
+   * not answered yet, the write still counts for it; a record unknown here is recovered first. `shared`: other
+   * processes drain the outbox too.
    */
   drain(disposition: Disposition, recordId: string, shared: boolean): boolean {
     const whose = this.#unanswered.drained(recordId);
@@ -142,31 +149,31 @@ export class LegAccount {
     return own;
   }
 
-  /** An outbox that nobody else drains was told that it has ended so, and nobody knows whether it has heard that. */
+  /** An outbox that is not shared was told this end, and has not confirmed it. */
   doubt(recordId: string, disposition: Disposition): void {
     if (this.#doubted.size < MAX_DOUBTED) this.#doubted.set(recordId, disposition);
   }
 
-  /** Ids of {@link doubt} that have not come out of the books. */
+  /** The ids given to {@link doubt} whose records are still in the accounts. */
   get doubted(): Iterable<string> {
     return this.#doubted.keys();
   }
 
-  /** Whether some of its records may have ended without being told of here. */
+  /** Whether some of its records may end without notice here. */
   get mayEndUnseen(): boolean {
     return this.#own.size > 0 || this.#doubted.size > 0;
   }
 
-  /** The outbox has heard it: the record is finished, or forgotten since. Returns whether it was in these books. */
+  /** The outbox has confirmed: the record is finished, or forgotten since. Returns whether it was in these accounts. */
   doubtOver(recordId: string, status: Exclude<OutboxStatus, "pending"> | undefined): boolean {
     const said = this.#doubted.get(recordId);
     if (said === undefined) return false;
-    // Whoever has said it differently before was heard.
+    // If the status differs from the doubted end, another end was recorded.
     if (status === "done") return this.drain("delivered", recordId, false);
     return this.drain(status === "dead" && said === "delivered" ? "dead_lettered" : said, recordId, false);
   }
 
-  /** Another process has ended it, and has it in its books. */
+  /** Another process has ended the record, and has it in its accounts. */
   endedElsewhere(sharedId: string): boolean {
     if (!this.#own.has(sharedId)) return false;
     this.#endedElsewhere++;
@@ -178,7 +185,7 @@ export class LegAccount {
     this.inOutbox += count;
   }
 
-  /** Its outbox was closed, with what is in it. */
+  /** The outbox was closed, with everything in it. */
   outboxClosed(): void {
     this.#closed.abandoned += this.inOutbox;
     this.inOutbox = 0;
@@ -187,12 +194,12 @@ export class LegAccount {
     this.#doubted.clear();
   }
 
-  /** Whether nothing of it can change any more once its route is gone. */
+  /** Whether none of it can change any more once its route is gone. */
   get atRest(): boolean {
     return this.inFlight === 0 && this.inOutbox === 0;
   }
 
-  /** Adds what another one has counted. */
+  /** Adds another account's counts. */
   add(other: LegAccount): void {
     this.received += other.received;
     this.injected += other.injected;
@@ -210,7 +217,7 @@ export class LegAccount {
   }
 }
 
-/** Counters of one moment, so that they add up. Histograms, which are most of it, are read when somebody looks at them. */
+/** The counters of one moment, so that they add up. Histograms, which are the bulk, are read on access. */
 class LegReading implements LegStats {
   readonly routeId: string;
   readonly bindingId: string;
@@ -250,7 +257,7 @@ class LegReading implements LegStats {
   }
 }
 
-/** What came in and is neither finished, nor in flight, nor in the outbox: 0 unless the engine has a bug. */
+/** What came in and is neither finished, in flight nor in the outbox: 0 unless the engine has a bug. */
 export function unaccounted(legs: readonly LegStats[]): number {
   let open = 0;
   for (const leg of legs) {

@@ -1,14 +1,17 @@
-/** Of those that were given up, no more are remembered: an outbox that does not answer for so long takes no messages either. */
+/** How many given-up writes are remembered: an outbox that stays silent for so long takes no messages either. */
 const MAX_LEFT = 10_000;
 
 /**
- * `first`, `repeated`: nobody knows whether the record is in the outbox, or its leg is about to end without it. `drained`,
- * `drained_in_repeat`: it has come out while its first write, or a later one, was not answered. `out`: it had come out before its last
- * write began; `out_again`: and since. `left`: its leg was given up.
+ * `first`, `repeated`: it is unknown whether the record is in the outbox, or its leg is about to end without it.
+ * `drained`, `drained_in_repeat`: it has left the outbox while its first write, or a later one, was unanswered. `out`:
+ * it had left before its last write began; `out_again`: and has left once more since. `left`: its leg was given up.
  */
 type State = "first" | "repeated" | "drained" | "drained_in_repeat" | "out" | "out_again" | "left";
 
-/** What may be in an outbox although no write of it was answered, and so may come out of it before the answer comes, if one comes. */
+/**
+ * Records that may be in an outbox although no write of them was answered. Such a record may leave the outbox before
+ * its answer comes, if it ever does.
+ */
 export class UnansweredWrites {
   readonly #states = new Map<string, State>();
 
@@ -21,14 +24,14 @@ export class UnansweredWrites {
   }
 
   /**
-   * The write is answered: the record was persisted, now (`anew`) or by a try before. `again`: for the second time, because the
-   * store has forgotten that it had it; `out`: it has come out already.
+   * The write is answered: the record was persisted, now (`anew`) or by an earlier try. `again`: a second time, because
+   * the store had forgotten it; `out`: it has left the outbox already.
    */
   persisted(recordId: string, anew: boolean): "in" | "again" | "out" {
     const state = this.#states.get(recordId);
     this.#states.delete(recordId);
     if (state === "drained_in_repeat" && anew) {
-      // Which of two writes has come out, nobody knows: if there is another one, it is nobody's.
+      // Nobody knows which of the two writes was drained. If another record is left, no leg waits for it.
       this.#leave(recordId);
       return "out";
     }
@@ -36,23 +39,29 @@ export class UnansweredWrites {
     return state === undefined || isOpen(state) ? "in" : "out";
   }
 
-  /** Its leg ends in another way. Returns whether it had ended with its record already. */
+  /** The leg ends in another way. Returns whether it had already ended with its record. */
   closed(recordId: string): boolean {
     const state = this.#states.get(recordId);
     if (state === undefined || state === "left") return false;
     return this.#states.delete(recordId) && !isOpen(state);
   }
 
-  /** It is given up before a write was answered. `theirs`: what comes out of the outbox is not known as one's own anyway. */
+  /**
+   * The leg is given up before a write was answered. `theirs`: the outbox is shared, so what leaves it need not be
+   * recognised.
+   */
   left(recordId: string, theirs: boolean): void {
     if (!isOpen(this.#states.get(recordId))) return;
     this.#states.delete(recordId);
     if (!theirs) this.#leave(recordId);
   }
 
-  /** It has come out. `leg`: of a leg that waits for the answer; `nobodys`: of none here any more; `undefined`: it was answered. */
+  /**
+   * The record has left the outbox. `leg`: a leg still waits for its answer; `nobodys`: none does any more;
+   * `undefined`: its write was answered.
+   */
   drained(recordId: string): "leg" | "nobodys" | undefined {
-    // Of each record that is drained this is asked.
+    // Called for every record that is drained.
     const state = this.#states.size === 0 ? undefined : this.#states.get(recordId);
     switch (state) {
       case undefined:

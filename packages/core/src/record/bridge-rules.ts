@@ -2,7 +2,7 @@ import type { ConditionRule } from "./condition-facts.ts";
 
 const MINUTE = 60_000;
 
-/** Of the bridge as a whole. */
+/** Rules on the bridge as a whole. */
 export const BRIDGE_RULES: readonly ConditionRule[] = [
   {
     code: "not_ready",

@@ -2,18 +2,18 @@ import type { Clock } from "@bridge/ports";
 import type { ConditionFacts, ConditionRule, Met, Severity } from "./condition-facts.ts";
 import { CONDITION_RULES } from "./condition-rules.ts";
 
-/** Conditions that have ended and are still told. */
+/** How many ended conditions are kept. */
 const KEPT_PAST = 200;
-/** Conditions that hold at once; a bridge with thousands of routes may have one for each. */
+/** The most conditions that hold at once; a bridge with thousands of routes may have one per route. */
 const MAX_HOLDING = 1_000;
 
-/** Something that is wrong, and has been for long enough. Times are epoch milliseconds. */
+/** A problem that has lasted long enough. Times are epoch milliseconds. */
 export interface Condition extends Met {
   readonly code: string;
   readonly severity: Severity;
-  /** Since when the rule has been met. */
+  /** When the rule began to be met. */
   readonly since: number;
-  /** A page of the manual. */
+  /** The manual's page about it. */
   readonly runbook: string;
   /** When it ended; absent while it holds. */
   readonly until?: number;
@@ -28,13 +28,13 @@ interface Holding {
   holds: boolean;
 }
 
-/** Looks whether rules are met, and since when. */
+/** Checks which rules are met, and since when. */
 export class Conditions {
   readonly #clock: Clock;
   readonly #rules: readonly ConditionRule[];
   #met = new Map<string, Holding>();
   #past: readonly Condition[] = [];
-  /** Grows with each that begins or ends. */
+  /** Grows with each condition that begins or ends. */
   changes = 0;
 
   constructor(clock: Clock, rules: readonly ConditionRule[] = CONDITION_RULES) {
@@ -42,7 +42,7 @@ export class Conditions {
     this.#rules = rules;
   }
 
-  /** Those that hold, gravest first, then oldest first. */
+  /** The conditions that hold, gravest first, then oldest first. */
   get current(): readonly Condition[] {
     return [...this.#met.values()]
       .filter(({ holds }) => holds)
@@ -50,7 +50,7 @@ export class Conditions {
       .toSorted((a, b) => GRAVITY[a.severity] - GRAVITY[b.severity] || a.since - b.since);
   }
 
-  /** The last ones that have ended, newest first. */
+  /** The last ended conditions, newest first. */
   get past(): readonly Condition[] {
     return this.#past;
   }
@@ -84,7 +84,10 @@ export class Conditions {
 
 const GRAVITY: Readonly<Record<Severity, number>> = { critical: 0, warning: 1, info: 2 };
 
-/** Of a rule that is met several times at no place in particular, the words up to the first number or reason tell them apart. */
+/**
+ * Tells apart the conditions of a rule that is met several times without a place: the words up to the first number or
+ * reason.
+ */
 function placeless({ what, routeId, sessionId }: Met): string | undefined {
   return routeId === undefined && sessionId === undefined ? (/^[^\d:]*/.exec(what)?.[0] ?? "") : undefined;
 }

@@ -2,7 +2,10 @@ import type { HistogramStats } from "../accounting/histogram.ts";
 import type { LegStats } from "../view/stats.ts";
 import { countsBetween, quantileOf } from "./quantile.ts";
 
-/** Counters and gauges of one place at one moment. `LegStats` reads its histograms when somebody looks, and this has them as they were. */
+/**
+ * One place's counters and gauges at one moment. `LegStats` reads its histograms on access; this holds their values of
+ * that moment.
+ */
 export interface LegReading {
   readonly in: number;
   readonly out: number;
@@ -11,7 +14,7 @@ export interface LegReading {
   readonly dead: number;
   readonly inFlight: number;
   readonly inOutbox: number;
-  /** How long accepted sends took. */
+  /** Durations of accepted sends. */
   readonly accepted: HistogramStats;
 }
 
@@ -28,7 +31,10 @@ export function legReading(leg: LegStats): LegReading {
   };
 }
 
-/** How long this share of the sends took at most that were accepted between two readings, in milliseconds; `undefined` without any. */
+/**
+ * The quantile `share` of the durations of sends accepted between two readings, in milliseconds; `undefined` if there
+ * were none.
+ */
 export function sendQuantile(share: number, before: LegReading, now: LegReading): number | undefined {
   const { bounds, counts } = now.accepted;
   return quantileOf(share, bounds, countsBetween(before.accepted.counts, counts));

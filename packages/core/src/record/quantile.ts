@@ -1,11 +1,11 @@
-/** What is counted in buckets between two readings, as `HistogramStats` has them. */
+/** The counts per bucket between two readings of a `HistogramStats`. */
 export function countsBetween(before: readonly number[], now: readonly number[]): readonly number[] {
   return now.map((count, bucket) => count - (before[bucket] ?? 0));
 }
 
 /**
- * The value below which this share of the observations lies, taken to be even within a bucket; what is above all bounds counts as
- * the last of them. `undefined` without any.
+ * The value below which this share of the observations lies, assuming that they are even within a bucket. Observations
+ * above all bounds count as the last bound. `undefined` if there are none.
  */
 export function quantileOf(share: number, bounds: readonly number[], counts: readonly number[]): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);

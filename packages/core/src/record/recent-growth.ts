@@ -7,7 +7,7 @@ interface Growth {
   seen: boolean;
 }
 
-/** When counters have last grown. What is there at the first look has grown before. */
+/** When each counter last grew. Growth before the first look counts as old. */
 export class RecentGrowth {
   readonly #clock: Clock;
   readonly #counters = new Map<string, Growth>();
@@ -16,16 +16,16 @@ export class RecentGrowth {
     this.#clock = clock;
   }
 
-  /** A round of looks begins. */
+  /** Begins a round of looks. */
   begin(): void {
     for (const growth of this.#counters.values()) growth.seen = false;
   }
 
-  /** Whether a counter, which is at `value` by now, has grown within so many milliseconds. */
+  /** Whether the counter, now at `value`, has grown within this many milliseconds. */
   within(key: string, value: number, withinMs: number): boolean {
     const now = this.#clock.monotonic();
     let growth = this.#counters.get(key);
-    // One that is not there yet stands at 0: counters begin there, and are made when they are first needed.
+    // A counter not seen before stood at 0: counters are created when first needed, and begin there.
     if (growth === undefined) {
       growth = { value: this.#isFirst ? value : 0, at: undefined, seen: true };
       this.#counters.set(key, growth);
@@ -36,7 +36,7 @@ export class RecentGrowth {
     return growth.at !== undefined && now - growth.at < withinMs;
   }
 
-  /** It is over: counters that nobody has looked at are gone. */
+  /** Ends the round: forgets counters that it did not look at. */
   end(): void {
     this.#isFirst = false;
     for (const [key, { seen }] of this.#counters) if (!seen) this.#counters.delete(key);

@@ -11,29 +11,32 @@ const TICK_MS = 1_000;
 const LOOK_MS = 5_000;
 const OUTBOX_LOOK_MS = 60_000;
 const OUTBOX_TIMEOUT_MS = 5_000;
-/** It may cost money. */
+/** A count may cost money. */
 const DLQ_LOOK_MS = 60_000;
 const DLQ_TIMEOUT_MS = 5_000;
-/** Of a store that counts no groups. */
+/** The highest count asked of a store that cannot count groups. */
 const DLQ_CAP = 1_000;
 
 export interface RecorderOptions {
   readonly supervisor: Supervisor;
   readonly clock: Clock;
-  /** What the engine cannot know of its process. Default: nothing. */
+  /** Reads what the engine cannot know about its process. Default: nothing. */
   readonly outside?: (() => OutsideFacts) | undefined;
 }
 
 /**
- * Records what happens in a bridge: series of its counters, and the conditions that hold, for those who have nothing else that does.
- * Takes at most 16 MB. Disposing it ends its timers.
+ * Records what happens in a bridge, series of its counters and the conditions that hold, for operators who have no
+ * monitoring system. Takes at most 16 MB. Disposing it ends its timers.
  */
 export interface Recorder extends Disposable {
-  /** Of the process, of a route, or of one of its bindings; `undefined` for what has no series: only the first 200 bindings have. */
+  /**
+   * The series of the process, a route or one of its bindings. `undefined` if there is none: only the first 200
+   * bindings have series.
+   */
   series(window: SeriesWindow, routeId?: string, bindingId?: string): SeriesView | undefined;
-  /** Those that hold, gravest first. */
+  /** The conditions that hold, gravest first. */
   conditions(): readonly Condition[];
-  /** The last 200 that have ended, newest first. */
+  /** The last 200 conditions that have ended, newest first. */
   pastConditions(): readonly Condition[];
   /** Grows whenever a condition begins or ends. */
   readonly changes: number;
@@ -51,7 +54,7 @@ class BridgeRecorder implements Recorder {
   readonly #sends: SendWindow;
   readonly #timers: readonly Disposable[];
   readonly #ending = new AbortController();
-  /** How many there are, as last counted. */
+  /** The number of dead letters when last counted. */
   #deadLetters: number | undefined;
   #outboxAges: readonly { readonly routeId: string; readonly bindingId: string; readonly seconds: number }[] = [];
 
@@ -129,7 +132,7 @@ class BridgeRecorder implements Recorder {
       const request = { query: {}, by: ["category"], maxGroups: 1, buckets: 0 } as const;
       this.#deadLetters = (await store.facets?.(request, signal))?.total ?? (await store.count(DLQ_CAP, signal));
     } catch {
-      // That a store does not answer is a condition of its own.
+      // A store that does not answer is a condition of its own.
       this.#deadLetters = undefined;
     }
   }
@@ -150,7 +153,7 @@ class BridgeRecorder implements Recorder {
         seconds: (clock.now() - oldestCreatedAt) / 1_000,
       }));
     } catch {
-      // That a store does not answer is a condition of its own.
+      // A store that does not answer is a condition of its own.
     }
   }
 }

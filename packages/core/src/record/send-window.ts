@@ -5,7 +5,7 @@ import { countsBetween, quantileOf } from "./quantile.ts";
 
 const WINDOW_MS = 5 * 60_000;
 const STEP_MS = 60_000;
-/** Bindings that are looked at. */
+/** How many bindings are tracked. */
 const MAX_LEGS = 1_000;
 
 interface Sends {
@@ -14,10 +14,10 @@ interface Sends {
   readonly failed: number;
 }
 
-/** What the sends of the last five minutes came to. */
+/** The sends of the last five minutes. */
 export class SendWindow {
   readonly #clock: Clock;
-  /** One for each minute, oldest first. */
+  /** One reading per minute, oldest first. */
   #before: { readonly at: number; readonly sends: ReadonlyMap<string, Sends> }[] = [];
   #legs: readonly LegStats[] = [];
 
@@ -31,7 +31,7 @@ export class SendWindow {
     const last = this.#before.at(-1);
     if (last !== undefined && now - last.at < STEP_MS) return;
     this.#before.push({ at: now, sends: new Map(this.#legs.map((leg) => [keyOf(leg), sendsOf(leg)])) });
-    // The newest one that is old enough is what the window begins with.
+    // The window begins with the newest reading that is old enough.
     while ((this.#before[1]?.at ?? now) <= now - WINDOW_MS) this.#before.shift();
   }
 

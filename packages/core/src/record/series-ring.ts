@@ -1,6 +1,9 @@
 import { type LegReading, sendQuantile } from "./leg-reading.ts";
 
-/** What is drawn over time; `in`, `out`, `failed` and `dead` a second, sends in milliseconds; `dlq` is how many dead letters there are. */
+/**
+ * What is recorded over time: `in`, `out`, `failed` and `dead` per second, send durations in milliseconds, `dlq` as the
+ * number of dead letters.
+ */
 export const SERIES = [
   "in",
   "out",
@@ -14,7 +17,7 @@ export const SERIES = [
 ] as const;
 export type SeriesName = (typeof SERIES)[number];
 
-/** So many steps of one length, of one place: plain numbers, 4 bytes each. */
+/** A fixed number of steps of one length, for one place: plain numbers, 4 bytes each. */
 export class SeriesRing {
   readonly stepMs: number;
   readonly #length: number;
@@ -22,7 +25,7 @@ export class SeriesRing {
   #before: LegReading;
   #next = 0;
 
-  /** Before `reading` nothing is known. */
+  /** Nothing is known from before `reading`. */
   constructor(stepMs: number, length: number, reading: LegReading) {
     this.stepMs = stepMs;
     this.#length = length;
@@ -32,7 +35,10 @@ export class SeriesRing {
     ) as Record<SeriesName, Float32Array>;
   }
 
-  /** A step is over, which has taken `tookMs`; without a count of dead letters, which are not of one place, that is not known. */
+  /**
+   * Ends a step that took `tookMs`. Leave out `deadLetters` for a single place, because dead letters are counted for
+   * the process only.
+   */
   add(now: LegReading, tookMs: number, deadLetters = Number.NaN): void {
     const before = this.#before;
     const perSecond = 1_000 / Math.max(1, tookMs);
@@ -52,7 +58,7 @@ export class SeriesRing {
     this.#before = now;
   }
 
-  /** Oldest first; `NaN` for a step before the start, and of sends for one without any. */
+  /** Oldest first; `NaN` for steps before the start, and for send durations of a step without sends. */
   read(name: SeriesName): Float32Array {
     const ring = this.#values[name];
     const read = new Float32Array(this.#length);

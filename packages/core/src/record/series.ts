@@ -5,10 +5,10 @@ import type { LegStats } from "../view/stats.ts";
 import { type LegReading, legReading } from "./leg-reading.ts";
 import { SERIES, type SeriesName, SeriesRing } from "./series-ring.ts";
 
-/** Bindings that have series of their own; all count for the process. */
+/** How many bindings have series of their own; all count towards the process. */
 const MAX_PLACES = 200;
 
-/** Step and number of steps of each window: 2,100 steps in all, so a place takes 76 kB and all of them 15.2 MB. */
+/** The step and the number of steps of each window: 2,100 steps in all, so one place takes 76 kB and all of them 15.2 MB. */
 export const SERIES_WINDOWS = {
   "5m": { stepMs: 1_000, steps: 300 },
   "1h": { stepMs: 10_000, steps: 360 },
@@ -16,12 +16,15 @@ export const SERIES_WINDOWS = {
 } as const;
 export type SeriesWindow = keyof typeof SERIES_WINDOWS;
 
-/** What happened over time. */
+/** Values over time. */
 export interface SeriesView {
-  /** Epoch milliseconds: when the first step began. */
+  /** When the first step began, in epoch milliseconds. */
   readonly from: number;
   readonly stepMs: number;
-  /** `null` for time before the start, of sends for a step without any, and of `dlq` while it is not counted, and for a route or binding. */
+  /**
+   * `null` for time before the start, for send durations of a step without sends, and for `dlq` while it is not counted
+   * or for a route or binding.
+   */
   readonly values: Readonly<Record<SeriesName, readonly (number | null)[]>>;
 }
 
@@ -33,15 +36,15 @@ interface Place {
 
 const WINDOWS = Object.keys(SERIES_WINDOWS) as readonly SeriesWindow[];
 const NO_SENDS: HistogramStats = { bounds: SEND_BOUNDS_MS, counts: SEND_BOUNDS_MS.concat(0).map(() => 0), sum: 0 };
-/** Of several bindings these do not add up: the highest of them is shown. */
+/** Across several bindings these do not add up: the highest is shown. */
 const HIGHEST: ReadonlySet<SeriesName> = new Set(["send_p50_ms", "send_p99_ms"]);
 
-/** Rings of plain numbers of the process and of its first bindings, read from the counters. */
+/** Rings of plain numbers for the process and its first bindings, filled from the counters. */
 export class Series {
   readonly #clock: Clock;
   readonly #all: Place["rings"];
   readonly #places = new Map<string, Place>();
-  /** Monotonic milliseconds: when each window's last step ended. */
+  /** When each window's last step ended, in monotonic milliseconds. */
   readonly #endedAt: Record<SeriesWindow, number>;
 
   constructor(clock: Clock, legs: readonly LegStats[]) {
@@ -52,7 +55,7 @@ export class Series {
     for (const leg of legs) this.#placeOf(leg);
   }
 
-  /** Each second; `deadLetters` is how many there are, as last counted. */
+  /** Call once a second. `deadLetters`: their number when last counted. */
   tick(legs: readonly LegStats[], deadLetters?: number): void {
     const now = this.#clock.monotonic();
     const due = WINDOWS.filter((window) => now - this.#endedAt[window] >= SERIES_WINDOWS[window].stepMs - TOLERANCE_MS);
@@ -71,7 +74,7 @@ export class Series {
     }
   }
 
-  /** Of the process, of a route, or of one of its bindings; `undefined` for what has no series. */
+  /** The series of the process, a route or one of its bindings; `undefined` if there is none. */
   read(window: SeriesWindow, routeId?: string, bindingId?: string): SeriesView | undefined {
     const rings = this.#ringsOf(window, routeId, bindingId);
     if (rings.length === 0) return undefined;
@@ -98,7 +101,7 @@ export class Series {
   }
 }
 
-/** A timer may be a little early. */
+/** A timer may fire slightly early. */
 const TOLERANCE_MS = 100;
 
 function ringsFrom(reading: LegReading): Place["rings"] {

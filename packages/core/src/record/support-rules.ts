@@ -3,7 +3,7 @@ import type { ConditionRule } from "./condition-facts.ts";
 const MINUTE = 60_000;
 const QUARTER_HOUR = 15 * MINUTE;
 
-/** Of what the bridge rests on: stores, leases, its configuration, its host. */
+/** Rules on what the bridge depends on: stores, leases, its configuration, its host. */
 export const SUPPORT_RULES: readonly ConditionRule[] = [
   {
     code: "store_not_writable",

@@ -4,7 +4,7 @@ import type { BridgeStats } from "../view/stats.ts";
 const MINUTE = 60_000;
 const QUARTER_HOUR = 15 * MINUTE;
 
-/** Of messages on their way. */
+/** Rules on message traffic. */
 export const TRAFFIC_RULES: readonly ConditionRule[] = [
   {
     code: "dead_letters",

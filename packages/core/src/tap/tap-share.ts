@@ -1,55 +1,55 @@
 /**
- * All who look on have one part in so many of the event loop's time, at most, for making text of what they are shown. To copy it
- * before and to write it then takes about as long: a tenth in all.
+ * All taps together may spend at most one part in `PARTS` of the event loop's time on rendering messages. Copying them
+ * before and writing them afterwards takes about as long again: a tenth in all.
  */
 const PARTS = 20;
-/** While one rests, so much is kept as takes so long to show. */
+/** While a tap rests, it keeps as many messages as can be rendered in this time. */
 const AT_ONCE_MS = 5;
-/** So many messages a second are kept in any case, however long the others took. */
+/** This many messages a second are kept in any case, however long earlier ones took. */
 const ALWAYS_PER_S = 5;
-/** One who was shown little may be shown so much more at once: what takes long by chance is no reason to leave out what comes next. */
+/** How much a tap can save up: a tap that has shown little is not cut off by one message that happens to be slow. */
 const SAVED_MS = 20;
-/** What one has used is known by measuring, and that may be wrong: nobody is to wait long for it. */
+/** The longest rest: usage is measured, and the measurement may be wrong, so nobody waits longer than this. */
 const MAX_REST_MS = 5_000;
-/** How slow the machine is shows in so much use. */
+/** The amount of usage over which the slowness of the machine is observed. */
 const OBSERVED_MS = 100;
 
-/** Multiples of it are spread evenly between the whole numbers. */
+/** The fractional parts of its multiples are spread evenly from 0 to 1. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** What showing something has cost the event loop, in milliseconds. */
+/** What rendering has cost the event loop, in milliseconds. */
 export interface ShownUse {
   /** Processor time. */
   readonly usedMs: number;
-  /** How long that took: on a busy machine longer, as it does something else meanwhile. */
+  /** Elapsed time: longer than `usedMs` on a busy machine, which also does other work. */
   readonly tookMs: number;
 }
 
-/** How one who looks on goes on after it was shown something. */
+/** How a tap goes on after it was shown something. */
 export interface Rest {
   readonly ms: number;
-  /** How many messages are kept meanwhile. */
+  /** How many messages it keeps while it rests. */
   readonly kept: number;
 }
 
 /**
- * What all who look on in a process may use of its event loop. Each has the same share, by itself: one who is shown little never
- * waits because another one is shown much.
+ * What all taps of a process may use of its event loop. Each has an equal share of its own: a tap that is shown little
+ * never waits because another is shown much.
  */
 export class TapShare {
-  /** So many look on. */
+  /** The number of open taps. */
   open = 0;
   #phases = 0;
-  /** Of late, of all who look on. */
+  /** Recent usage of all taps. */
   #usedMs = OBSERVED_MS / 10;
   #tookMs = OBSERVED_MS / 10;
 
-  /** From 0 to 1: when in each period the next one who looks on is shown something. Those of several are far from each other. */
+  /** The phase of the next tap within each period, from 0 to 1. The phases of several taps are far apart. */
   nextPhase(): number {
     return (this.#phases++ * GOLDEN) % 1;
   }
 
-  /** A share, used from `now` on, in monotonic milliseconds. */
+  /** Opens a share, used from `now` on, in monotonic milliseconds. */
   account(now: number): TapAccount {
     return new TapAccount(this, now);
   }
@@ -62,16 +62,19 @@ export class TapShare {
     this.#tookMs /= 2;
   }
 
-  /** In how much time one may use so much. Of a second the event loop has less, the longer the machine lets it wait. */
+  /**
+   * The elapsed time over which a tap may use `usedMs`. Longer on a busy machine, where the event loop gets less of
+   * each second.
+   */
   timeFor(usedMs: number): number {
     return usedMs * PARTS * this.open * (this.#tookMs / this.#usedMs);
   }
 }
 
-/** The share of one who looks on, and what it has used of that. */
+/** One tap's share, and how much of it is used. */
 export class TapAccount {
   readonly #share: TapShare;
-  /** What it has used beyond its share; below 0, what is left of it. */
+  /** Usage beyond the share; if negative, what is saved up. */
   #owedMs = 0;
   #at: number;
 
@@ -80,7 +83,7 @@ export class TapAccount {
     this.#at = now;
   }
 
-  /** So many messages were shown by `now`, at this cost. */
+  /** Records that `messages` were shown by `now` at this cost. */
   used(use: ShownUse, messages: number, now: number): Rest {
     this.#share.observe(use);
     const partMs = 1 / this.#share.timeFor(1);

@@ -2,45 +2,46 @@ import type { Clock, Envelope, MessageHeaders } from "@bridge/ports";
 import type { LegOutcome } from "../route/outcome.ts";
 import type { ShownUse, TapAccount, TapShare } from "./tap-share.ts";
 
-/** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
+/** How many messages, and how many bytes of headers and payloads, a tap keeps for its viewer. */
 const KEPT_MESSAGES = 200;
 const KEPT_BYTES = 2 * 1_048_576;
 /**
- * What has come meanwhile is handed over together: to hand over costs as much as the text of many messages, and who looks on sees it soon
- * enough. Each has a phase of its own, so that those who look at one route do not all take up the same moment, whenever they began.
+ * Messages are handed over in groups, because a handover costs as much as rendering many messages, and the viewer still
+ * sees them soon enough. Each tap has a phase of its own, so that those on one route are not all due at once, whenever
+ * they began.
  */
 const GATHER_MS = 200;
-/** Of large messages there is room for few: they are handed over sooner, once so much of them was handed over. */
+/** Only a few large messages fit: once a handover was large, the next ones come sooner. */
 const GATHER_LARGE_MS = 50;
 const LARGE_BYTES = KEPT_BYTES / 8;
-/** A timer may be early by so much: what came then would be handed over twice, and the second time there is next to nothing. */
+/** A timer may fire this early. Messages of one period would then be handed over twice, almost none the second time. */
 const EARLY_MS = 2;
-/** How often whoever looks is told what they have not seen, at most. */
+/** How often the viewer is told how many messages were lost, at most. */
 const TELL_LOST_MS = 1_000;
-/** Of a payload, by how much of it is to be seen. */
+/** How many bytes of a payload are copied. */
 const PAYLOAD_BYTES = { none: 0, preview: 1_024, full: 65_536 } as const;
 
 export interface TapOptions {
-  /** One message in so many. Default: 1. */
+  /** Takes one message in this many. Default: 1. */
   readonly sample?: number | undefined;
-  /** Messages a second, at most; of bursts a second's worth. Default: 50. */
+  /** The most messages a second; a burst may take one second's worth. Default: 50. */
   readonly rate?: number | undefined;
-  /** After which it ends, in milliseconds. Default: 5 minutes. */
+  /** When it ends by itself, in milliseconds. Default: 5 minutes. */
   readonly durationMs?: number | undefined;
-  /** How much of payloads is copied: nothing, the first KiB, the first 64 KiB. Default: nothing. */
+  /** How much of each payload is copied: nothing, the first KiB, or the first 64 KiB. Default: nothing. */
   readonly payload?: keyof typeof PAYLOAD_BYTES | undefined;
-  /** Only messages that have ended so. */
+  /** Only messages with this outcome. Default: all. */
   readonly outcome?: LegOutcome["disposition"] | undefined;
   readonly subjectPrefix?: string | undefined;
 }
 
-/** What became of a message for one binding. */
+/** What became of a message at one binding. */
 export interface TappedLeg {
   readonly bindingId: string;
   readonly outcome: LegOutcome["disposition"];
-  /** Sends that were charged, those before the message came here included; 0 when none was tried here. */
+  /** Charged sends, including those before the message came here; 0 if none was tried here. */
   readonly attempts: number;
-  /** From its receipt, in milliseconds. */
+  /** Milliseconds since the receipt. */
   readonly ms: number;
 }
 
@@ -52,26 +53,26 @@ export interface SettledMessage {
   readonly ms: number;
 }
 
-/** What is shown of it: a copy, so that nothing of what was received is kept. */
+/** What is shown of a message: a copy, so that nothing received is kept alive. */
 export interface TappedMessage {
-  /** Epoch milliseconds: when it was settled. */
+  /** When it was settled, in epoch milliseconds. */
   readonly at: number;
   readonly envelopeId: string;
   readonly subject: string;
   readonly contentType: string;
   readonly headers: MessageHeaders;
   readonly payloadBytes: number;
-  /** `undefined` unless payloads are to be seen. */
+  /** `undefined` unless payloads are copied. */
   readonly payload: Uint8Array | undefined;
   readonly outcome: LegOutcome["disposition"];
   readonly legs: readonly TappedLeg[];
   readonly ms: number;
 }
 
-/** What has come since the last time. */
+/** What has arrived since the last batch. */
 export interface TappedBatch {
   readonly messages: readonly TappedMessage[];
-  /** Messages that were to be seen and are not: there were too many, or they were taken too slowly. */
+  /** Messages that matched but are missing: there were too many, or the viewer was too slow. */
   readonly lost: number;
 }
 
@@ -81,7 +82,7 @@ interface WholeTapOptions extends Pick<TapOptions, "outcome" | "subjectPrefix"> 
   readonly payload: keyof typeof PAYLOAD_BYTES;
 }
 
-/** Somebody who looks at what a route settles. The route waits for nothing here, and what there is no room for is counted. */
+/** One viewer of what a route settles. The route never waits for it; messages without room are counted. */
 export class Tap implements Disposable {
   readonly #options: WholeTapOptions;
   readonly #clock: Clock;
@@ -103,7 +104,7 @@ export class Tap implements Disposable {
   #keptAtRest = KEPT_MESSAGES;
   #wake: (() => void) | undefined;
   #ended = false;
-  /** Messages that were handed over, and those that were not, so far. */
+  /** Messages handed over so far, and messages lost so far. */
   shown = 0;
   lost = 0;
 
@@ -124,9 +125,9 @@ export class Tap implements Disposable {
     share.open++;
   }
 
-  /** A message of the route was settled, at `now` in monotonic milliseconds. */
+  /** The route has settled a message; `now` in monotonic milliseconds. */
   settled(message: SettledMessage, now: number): void {
-    // Else one who takes what came too late each time would never hear that it is over.
+    // Otherwise a slow viewer would keep receiving late messages and never see the end.
     if (now >= this.#endsAt) return;
     const { sample, outcome, subjectPrefix = "" } = this.#options;
     if (outcome !== undefined && message.outcome !== outcome) return;
@@ -139,25 +140,25 @@ export class Tap implements Disposable {
     this.#wake?.();
   }
 
-  /** What has come, as soon as something has; `undefined` when it is over, or `signal` aborts. */
+  /** Resolves with what has arrived, once there is something; `undefined` when the tap is over or `signal` aborts. */
   async next(signal: AbortSignal): Promise<TappedBatch | undefined> {
     while (!this.#ended && !signal.aborted && this.#leftMs > 0) {
-      // Losses alone wait here too, until it is time to tell of them.
+      // A batch of losses alone waits, too, until it is due.
       if (this.#kept.length === 0 && this.#lost === 0) await this.#something(signal);
       if (this.#ended || signal.aborted) break;
-      // More will have come by then, and together they cost less.
+      // Wait for more: together they cost less.
       const waitMs = Math.max(this.#gatherMs, this.#restsUntil - this.#clock.monotonic());
       await this.#clock.delay(Math.max(0, Math.min(waitMs, this.#leftMs)), signal).catch(() => {});
       if (this.#ended) break;
       const lost = this.#lostToTell();
       if (this.#kept.length > 0 || lost > 0) return this.#take(lost);
     }
-    // What nobody has been told yet, once.
+    // Hand over, once, what has not been reported yet.
     if (this.#ended || signal.aborted || (this.#lost === 0 && this.#kept.length === 0)) return undefined;
     return this.#take(this.#lost);
   }
 
-  /** Showing what was handed over last has cost the event loop so much: more is handed over once its share allows for it. */
+  /** Rendering the last batch cost the event loop this much: the next one comes once the share allows it. */
   used(use: ShownUse): void {
     if (this.#ended) return;
     const now = this.#clock.monotonic();
@@ -192,7 +193,7 @@ export class Tap implements Disposable {
     return this.#tokens >= 1;
   }
 
-  /** Whether there is room for it. */
+  /** Keeps a copy if there is room; returns whether there was. */
   #keep({ received, outcome, legs, ms }: SettledMessage, now: number): boolean {
     if (this.#kept.length >= (now < this.#restsUntil ? this.#keptAtRest : KEPT_MESSAGES)) return false;
     const { id, subject, contentType, headers, payload } = received;
@@ -216,7 +217,7 @@ export class Tap implements Disposable {
     return true;
   }
 
-  /** Resolves when there is something to be said, or it is over. */
+  /** Resolves when there is something to report, or the tap is over. */
   async #something(signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();

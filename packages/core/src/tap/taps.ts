@@ -3,9 +3,9 @@ import type { Clock } from "@bridge/ports";
 import { TapShare } from "./tap-share.ts";
 import { type SettledMessage, Tap, type TapOptions } from "./tap.ts";
 
-/** Those who look at one route. */
+/** The taps on one route. */
 export class RouteTaps {
-  /** Whether anybody does: all that a route asks for each message. */
+  /** Whether there are any: the only check per message. */
   watched = false;
   readonly #clock: Clock;
   readonly #share: TapShare;
@@ -26,18 +26,18 @@ export class RouteTaps {
     return tap;
   }
 
-  /** A message was settled, at `now` in monotonic milliseconds. */
+  /** A message was settled; `now` in monotonic milliseconds. */
   settled(message: SettledMessage, now: number): void {
     for (const tap of this.#taps) tap.settled(message, now);
   }
 
-  /** The route is configured no more. */
+  /** The route is no longer configured. */
   end(): void {
     for (const tap of this.#taps) tap[Symbol.dispose]();
   }
 }
 
-/** Who looks at which route; lives as long as the process, so that a tail goes on over restarts and changes of its route. */
+/** The taps of each route. Lives as long as the process, so that a tail survives restarts and changes of its route. */
 export class Taps {
   readonly #clock: Clock;
   readonly #routes = new Map<string, RouteTaps>();
@@ -53,7 +53,7 @@ export class Taps {
     return taps;
   }
 
-  /** Ends those of routes that `config` has not. */
+  /** Ends the taps of routes that `config` lacks. */
   follow({ routes }: BridgeConfig): void {
     const ids = new Set(routes.map(({ id }) => id));
     for (const [id, taps] of this.#routes) {

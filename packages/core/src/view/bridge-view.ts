@@ -3,7 +3,7 @@ import type { OutboxBacklog, StoreHealth } from "@bridge/ports";
 import type { SupervisorState } from "../supervisor/contract.ts";
 import type { Judgement } from "./progress.ts";
 
-/** Spec 2.1, least to most strict. */
+/** From least to most strict (spec 2.1). */
 export const READINESS_LEVELS = ["live", "running", "connected", "subscribed", "full"] as const;
 export type ReadinessLevel = (typeof READINESS_LEVELS)[number];
 
@@ -11,7 +11,7 @@ export type HealthStatus = "ok" | "unhealthy" | "not_running" | "unavailable";
 export type Role = "active" | "standby" | "standalone";
 export type ServiceLevel = "full" | "degraded" | "none";
 
-/** Everything the monitor tells (spec 2.2 to 2.6). */
+/** Everything that the monitor reports (spec 2.2 to 2.6). */
 export interface BridgeView {
   readonly instanceId: string;
   readonly configVersion: number;
@@ -21,21 +21,21 @@ export interface BridgeView {
   readonly health: HealthStatus;
   readonly role: Role;
   readonly level: ReadinessLevel;
-  /** Neither routes nor sessions. */
+  /** Whether there are neither routes nor sessions. */
   readonly empty: boolean;
   readonly serviceLevel: ServiceLevel;
-  /** Of the configuration in force, also while stopped. */
+  /** The routes of the configuration in force, also while stopped. */
   readonly routes: readonly RouteView[];
   readonly sessions: readonly SessionView[];
-  /** Those that are configured, by role. */
+  /** The configured stores, by role. */
   readonly stores: readonly StoreView[];
-  /** The background components that have failed, with why. */
+  /** The background components that have failed, and why. */
   readonly failures: readonly ComponentFailure[];
-  /** Parts of the configuration in force that apply only after a restart of the process, such as `http` (spec 2.6). */
+  /** Parts of the configuration in force that only a restart of the process applies, such as `http` (spec 2.6). */
   readonly restartRequired: readonly string[];
-  /** What the outbox holds of routes and bindings that are not configured. */
+  /** What the outbox holds for routes and bindings that are not configured. */
   readonly undelivered: readonly Pick<OutboxBacklog, "routeId" | "bindingId" | "depth">[];
-  /** Why the newest configuration that was accepted is not in force; absent when it is, or is still to come. */
+  /** Why the newest accepted configuration is not in force; absent if it is, or its turn has not come. */
   readonly refusedChange?: string;
 }
 
@@ -46,17 +46,17 @@ export interface RouteView {
   readonly policy: RoutePolicy;
   /** Whether an operator has paused it. */
   readonly paused: boolean;
-  /** As of the first look at it; absent while the bridge does not run. */
+  /** As of the first read; absent while the bridge does not run. */
   readonly progress?: RouteProgress | undefined;
 }
 
-/** How a route gets on, and why not. */
+/** A route's progress, and what stands in its way. */
 export interface RouteProgress extends Judgement {
-  /** Since when it has been so; epoch milliseconds. */
+  /** When this state began, in epoch milliseconds. */
   readonly since: number;
-  /** How long the oldest delivery has been unsettled; 0 without any. */
+  /** How long the oldest delivery has been unsettled, in milliseconds; 0 if there is none. */
   readonly oldestUnsettledMs: number;
-  /** Of the attempts that ended in the last minute, the share that failed; absent without any. */
+  /** The share of the attempts of the last minute that failed, from 0 to 1; absent if there were none. */
   readonly failureShare?: number;
 }
 
@@ -72,16 +72,19 @@ export interface SessionView {
   readonly serviceLevel: ServiceLevel;
 }
 
-/** `opening`: not open yet, and tried until it is, or not asked yet since a change; `faulty`: open, and takes nothing; `closed`: not to be open. */
+/**
+ * `opening`: not open yet and being retried, or not checked yet since a change; `faulty`: open, but takes nothing;
+ * `closed`: not meant to be open.
+ */
 export type StoreState = "closed" | "opening" | "up" | "faulty";
 
 export interface StoreView extends StoreHealth {
   readonly role: StoreRole;
   readonly type: string;
   readonly state: StoreState;
-  /** Since when it is in this state; epoch milliseconds. Absent while it is closed. */
+  /** When this state began, in epoch milliseconds. Absent while closed. */
   readonly since?: number;
-  /** False until the first start, and while it could not be opened. */
+  /** False until first opened, and while it cannot be opened. */
   readonly open: boolean;
 }
 

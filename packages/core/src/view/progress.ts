@@ -1,72 +1,78 @@
-/** How a route gets on. */
+/** The states of a route's progress. */
 export const PROGRESS = ["moving", "idle", "waiting", "stalled", "failing"] as const;
 export type Progress = (typeof PROGRESS)[number];
 
-/** So many times its `send_timeout` a route may be at work before nothing coming of it is a standstill. */
+/** A route with work stands still if nothing has come of it for this many times its `send_timeout`. */
 const STANDSTILL = 2;
-/** One failure may be the fault of its message; of so many, with nothing delivered in between, the target is to be looked at. */
+/** A single failure may be its message's fault. After this many with no delivery in between, suspect the target. */
 export const FAILURES = 2;
-/** A failure that nothing has followed is news for so long. */
+/** How long a failure counts as news while nothing follows it. */
 export const NEWS_MS = 60_000;
 
-/** Attempts that ended, by how. */
+/** Ended attempts, by how they ended. */
 export interface Attempts {
   readonly delivered: number;
-  /** Failures of any other kind than silence. */
+  /** Failures other than timeouts. */
   readonly refused: number;
   /** Given up at `send_timeout`. */
   readonly unanswered: number;
 }
 
-/** One part of a route's work. */
+/** The facts about one part of a route's work. */
 export interface LaneFacts {
-  /** What to call it. */
+  /** Its name in reasons. */
   readonly name: string;
-  /** How much of it has not ended. */
+  /** How much unfinished work there is. */
   readonly work: number;
-  /** How long nothing has ended although there was work. */
+  /** How long nothing has ended although there was work, in milliseconds. */
   readonly quietMs: number;
-  /** How long nothing was delivered although there was something to deliver; what lies between two failures counts in any case. */
+  /**
+   * How long nothing was delivered although there was something to deliver, in milliseconds. The time between two
+   * failures always counts.
+   */
   readonly undeliveredMs: number;
-  /** How long of that there was work. */
+  /** For how much of that there was work, in milliseconds. */
   readonly workedMs: number;
-  /** The last failure, if nothing was delivered after it, and how many attempts have failed since the last delivery. */
+  /** The last failure, unless something was delivered after it, with the number of failed attempts since the last delivery. */
   readonly failure:
     | { readonly code: string; readonly error: string; readonly agoMs: number; readonly times: number }
     | undefined;
-  /** Of the ten seconds before the last attempt ended; of those before, if most were refused and nothing was delivered since. */
+  /**
+   * The attempts of the ten seconds before the last one ended; older ones if most were refused and nothing has been
+   * delivered since.
+   */
   readonly recent: Attempts;
-  /** Whether messages wait for their turn under a rate limit. */
+  /** Whether messages wait for a turn under a rate limit. */
   readonly limited: boolean;
 }
 
-/** What a route's progress is judged from. */
+/** The facts that a route's progress is judged by. */
 export interface ProgressFacts {
   readonly sendTimeoutMs: number;
-  /** Without which nothing can go through, in words: a pause, a lease, a link, a store. */
+  /** What blocks everything, in words: a pause, a lease, a link, a store. */
   readonly obstacle: string | undefined;
-  /** Why nothing more is taken in, in words, while the rest may go on: an outbox that is full, or takes nothing. */
+  /** Why nothing more is taken in while the rest may go on, in words: an outbox that is full or takes nothing. */
   readonly full: string | undefined;
   /** From the source to a binding, or into the outbox. */
   readonly wayIn: LaneFacts;
   /** To each binding. */
   readonly waysOut: readonly LaneFacts[];
-  /** Whether something has ended in the last seconds. */
+  /** Whether anything has ended in the last ten seconds. */
   readonly lively: boolean;
 }
 
 export interface Judgement {
   readonly progress: Progress;
-  /** In words; absent when the route is moving or idle. */
+  /** In words; absent while the route is moving or idle. */
   readonly reason?: string;
 }
 
 const GRAVITY: readonly Progress[] = ["stalled", "failing", "waiting"];
 
 /**
- * A pure function of facts. What stands in the way comes first, because all else follows from it; so does a way out
- * before the way in. What has filled the outbox is the reason, and that it is full comes after that, because it keeps the
- * bridge from being ready.
+ * A pure function of facts. An obstacle comes first, because everything else follows from it, and a way out comes
+ * before the way in. If a way out has filled the outbox, that is the reason; the full outbox is named after it, because
+ * it keeps the bridge from being ready.
  */
 export function judge(facts: ProgressFacts): Judgement {
   const { full } = facts;
@@ -114,7 +120,7 @@ export function mostRefused({ delivered, refused, unanswered }: Attempts): boole
   return refused >= FAILURES && refused > delivered + unanswered;
 }
 
-/** Of attempts, the share that failed; `undefined` without any. */
+/** The share of attempts that failed, from 0 to 1; `undefined` if there were none. */
 export function failureShare({ delivered, refused, unanswered }: Attempts): number | undefined {
   const all = delivered + refused + unanswered;
   return all === 0 ? undefined : (refused + unanswered) / all;

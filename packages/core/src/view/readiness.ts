@@ -1,6 +1,6 @@
 import type { ReadinessLevel, Role, ServiceLevel, SessionView } from "./bridge-view.ts";
 
-/** What readiness is judged from. */
+/** The facts that readiness is judged by. */
 export interface ReadinessFacts {
   /** Whether a runtime carries messages: started, and not stopping. */
   readonly running: boolean;
@@ -8,9 +8,9 @@ export interface ReadinessFacts {
   readonly healthy: boolean;
   readonly role: Role;
   readonly sessions: readonly SessionView[];
-  /** Whether every store is there to be written to, and has lost nothing that no operator knows of. */
+  /** Whether every store accepts writes, and has lost nothing that no operator has acknowledged. */
   readonly stored: boolean;
-  /** For each route, whether messages can go through right now, or are the business of another instance. */
+  /** For each route: whether messages can pass right now, or another instance is in charge of it. */
   readonly routes: readonly boolean[];
 }
 
@@ -18,7 +18,7 @@ export interface ReadinessFacts {
 export function readinessLevel(facts: ReadinessFacts): ReadinessLevel {
   if (!facts.running) return "live";
   if (facts.routes.length === 0 && facts.sessions.length === 0) return "running";
-  // A session that another live instance leases is none of ours (contract §4).
+  // Ignore sessions that another live instance leases (contract §4).
   const ours = facts.sessions.filter((session) => !session.leasedElsewhere);
   if (!ours.every((session) => session.connected)) return "running";
   if (!ours.every((session) => session.ready)) return "connected";
@@ -26,7 +26,7 @@ export function readinessLevel(facts: ReadinessFacts): ReadinessLevel {
   return full ? "full" : "subscribed";
 }
 
-/** One session's level: `full` when connected with all subscriptions wanted, `degraded` with some, else `none`. */
+/** One session's level: `full` when connected with all wanted subscriptions, `degraded` with some of them, else `none`. */
 export function serviceLevel(session: {
   readonly connected: boolean;
   readonly subscriptionsWanted: number;
@@ -37,7 +37,7 @@ export function serviceLevel(session: {
   return session.subscriptionsActive > 0 ? "degraded" : "none";
 }
 
-/** Over all sessions: `full` if all are, or there is none; `none` if all are none; else `degraded`. */
+/** The level over all sessions: `full` if all are full or there are none; `none` if all are `none`; else `degraded`. */
 export function aggregateServiceLevel(sessions: readonly ServiceLevel[]): ServiceLevel {
   if (sessions.every((level) => level === "full")) return "full";
   return sessions.every((level) => level === "none") ? "none" : "degraded";

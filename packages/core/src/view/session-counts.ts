@@ -7,12 +7,12 @@ interface Counts {
   failures: number;
 }
 
-/** Adds up the links that a session has had, so that its counters never go back when one is replaced. */
+/** Adds up the counters of all links that a session has had, so that they never go back when a link is replaced. */
 export class SessionCounts {
   readonly #past = new Map<string, Counts>();
   #current: readonly Link[] = [];
 
-  /** From now on these are the links to read; those before them are entered for good. */
+  /** Reads these links from now on; keeps the final counts of the former ones. */
   follow(links: readonly Link[]): void {
     const next = new Set(links);
     add(
@@ -22,7 +22,7 @@ export class SessionCounts {
     this.#current = links;
   }
 
-  /** Forgets the sessions that `config` does not have. */
+  /** Forgets the sessions that `config` lacks. */
   forget({ sessions }: BridgeConfig): void {
     const ids = new Set(sessions.map(({ id }) => id));
     for (const id of this.#past.keys()) if (!ids.has(id)) this.#past.delete(id);

@@ -5,7 +5,8 @@ import type { HookName } from "../hooks/bridge-hooks.ts";
 /**
  * What became of a leg, one delivery to one binding (design of accounting: docs/guarantees.md).
  *
- * The sum over all dispositions and what is in flight or in the outbox equals what came in; the difference is `unaccounted` and is 0.
+ * What came in equals the sum over all dispositions plus what is in flight and in the outbox. The difference is
+ * `unaccounted`, and is 0.
  */
 export const DISPOSITIONS = [
   "delivered",
@@ -20,8 +21,8 @@ export const DISPOSITIONS = [
 export type Disposition = (typeof DISPOSITIONS)[number];
 
 /**
- * Plain numbers of one route and binding; `bindingId` is empty for what failed before a binding was chosen. `routeId` is
- * empty for the sum of routes that are configured no more, all but the last thousand.
+ * The counters of one route and binding. `bindingId` is empty for messages that failed before a binding was chosen.
+ * `routeId` is empty for the sum of the removed routes, except the last thousand.
  */
 export interface LegStats {
   readonly routeId: string;
@@ -30,17 +31,17 @@ export interface LegStats {
   readonly received: number;
   /** Legs that came from an inject or a redrive. */
   readonly injected: number;
-  /** Legs that were found in the outbox when its store was opened, or that other instances have put there and that ended here. */
+  /** Legs that the outbox held when its store was opened, or that other instances put there and that ended here. */
   readonly recovered: number;
   readonly dispositions: Readonly<Record<Disposition, number>>;
   /** Sends tried. */
   readonly attempts: number;
   readonly inFlight: number;
-  /** Persisted and not finished. */
+  /** Legs persisted and not finished. */
   readonly inOutbox: number;
-  /** How long each send took, by how it ended: `failed` are those refused and those not answered in time. */
+  /** How long each send took, by how it ended: `failed` are those refused or not answered in time. */
   readonly sends: { readonly accepted: HistogramStats; readonly failed: HistogramStats };
-  /** From the receipt of a message by a bridge until the target has accepted it; in `shared_outbox` by wall clocks. */
+  /** From a bridge's receipt of the message until the target accepted it; in `shared_outbox` by wall clocks. */
   readonly endToEnd: HistogramStats;
   /** How long records had been in the outbox when the target accepted them, by wall clocks. */
   readonly outboxAge: HistogramStats;
@@ -48,52 +49,55 @@ export interface LegStats {
 
 export interface RouteStats {
   readonly routeId: string;
-  /** Deliveries that hold a slot of the route. */
+  /** Deliveries that hold a slot. */
   readonly inFlight: number;
-  /** Writes of dead letters that failed and are tried again. */
+  /** Dead-letter writes that failed and are retried. */
   readonly dlqWriteFailures: number;
-  /** Writes of the outbox that failed, of new records and of how records ended; each is tried again. */
+  /** Outbox writes that failed, of new records and of how records ended; each is retried. */
   readonly outboxWriteFailures: number;
-  /** Settlements that the source did not take; it will redeliver. */
+  /** Settlements that failed; the source will redeliver. */
   readonly settleFailures: number;
-  /** From taking a delivery until its source was told what to do with it; only of those that it was told of. */
+  /** From taking a delivery until its settlement; only deliveries that were settled. */
   readonly hold: HistogramStats;
 }
 
 export interface SessionStats {
   readonly sessionId: string;
   readonly connected: boolean;
-  /** Connections made, the first one included. */
+  /** Connections made, including the first. */
   readonly connects: number;
-  /** Connections lost and attempts that failed. */
+  /** Connections lost, and failed attempts to connect. */
   readonly failures: number;
 }
 
 /** The lease of an exclusive session, counted by this instance. */
 export interface LeaseStats {
   readonly sessionId: string;
-  /** How often this instance has got it. */
+  /** How often this instance acquired it. */
   readonly acquisitions: number;
-  /** How often it had to step down from it; a release at a stop is none. */
+  /** How often it had to step down; a release at a stop does not count. */
   readonly losses: number;
-  /** How often it gave it up because its session had not been connected for long, and another instance might do better. */
+  /**
+   * How often it gave the lease up because its session had been disconnected for long, and another instance might do
+   * better.
+   */
   readonly yields: number;
-  /** Renewals that failed and were tried again. */
+  /** Renewals that failed and were retried. */
   readonly failures: number;
 }
 
-/** What became of the events of one hook. */
+/** What happened to the events of one hook. */
 export interface HookStats {
   readonly hook: HookName;
-  /** How often it was called. */
+  /** How often the hook was called. */
   readonly calls: number;
   /** Calls that threw, rejected, or were given up. */
   readonly failures: number;
-  /** Events that it was not called for, because it was too slow. */
+  /** Events dropped because the hook was too slow. */
   readonly lost: number;
 }
 
-/** Counters that an adapter keeps of itself. */
+/** Counters that an adapter keeps. */
 export interface PartStats {
   readonly part: "receiver" | "sender" | "session";
   readonly id: string;
@@ -101,8 +105,8 @@ export interface PartStats {
 }
 
 /**
- * A reading of all counters and gauges of one moment; counters are monotonic over restarts of the runtime. Histograms are
- * read when they are looked at, each as of then.
+ * All counters and gauges at one moment; counters are monotonic across restarts of the runtime. Histograms are read on
+ * access, as of then.
  */
 export interface BridgeStats {
   readonly legs: readonly LegStats[];
@@ -110,13 +114,13 @@ export interface BridgeStats {
   readonly sessions: readonly SessionStats[];
   readonly leases: readonly LeaseStats[];
   readonly parts: readonly PartStats[];
-  /** Of the hooks that the program has given. */
+  /** The hooks that the program has set. */
   readonly hooks: readonly HookStats[];
   readonly redrives: number;
   /** `DLQRedriveFailures` of spec 6. */
   readonly redriveFailures: number;
   /** received + injected + recovered − dispositions − in flight − in outbox: 0 unless the engine has a bug. */
   readonly unaccounted: number;
-  /** Jobs of the DLQ. */
+  /** The jobs of the DLQ. */
   readonly jobs: JobStats;
 }

@@ -27,14 +27,17 @@ export interface ViewFacts {
   readonly refusedChange: string | undefined;
 }
 
-/** A spoiled record of an outbox is a message that nobody delivers, until somebody says that he knows of it; a dead letter waits for nobody. */
+/**
+ * A spoiled outbox record is a message that nobody delivers until an operator has acknowledged it; nobody waits for a
+ * spoiled dead letter.
+ */
 function isSound({ role, state, setAside, spoiled = 0 }: StoreView): boolean {
   return state === "up" && setAside.length === 0 && (role !== "outbox" || spoiled === 0);
 }
 
 /**
- * Everything the monitor tells, from the configuration in force and the runtime as it is now. What has to do with each
- * session or route is read when somebody looks at it, once: a probe asks for a word, and not for thousands of routes.
+ * Builds everything that the monitor reports, from the configuration in force and the runtime as it is now. Per-session
+ * and per-route values are computed on first access: a probe needs one word, not thousands of routes.
  */
 export function viewOf(facts: ViewFacts): BridgeView {
   const { instanceId, config, state, runtime, controls, stores, restartRequired, refusedChange, undelivered } = facts;
@@ -82,15 +85,15 @@ export function viewOf(facts: ViewFacts): BridgeView {
   };
 }
 
-/** What `read` gives when it is first asked for. */
+/** Calls `read` on first use, and caches the value. */
 function once<Value extends {}>(read: () => Value): () => Value {
   let value: Value | undefined;
   return () => (value ??= read());
 }
 
 /**
- * How a route gets on is judged when somebody looks, and once: probes do not, and of a thousand routes it would take longer
- * than all the rest.
+ * Judges a route's progress on first access only. Probes do not need it, and for a thousand routes it would take longer
+ * than everything else.
  */
 class LazyRouteView implements RouteView {
   readonly id: string;
@@ -123,13 +126,13 @@ function healthOf(state: SupervisorState["kind"], running: boolean, healthy: boo
   return healthy ? "ok" : "unhealthy";
 }
 
-/** Spec 2.1: without exclusive sessions `standalone`; with one leased `active`; else `standby`. */
+/** Spec 2.1: `standalone` without exclusive sessions; `active` while holding the lease of one; else `standby`. */
 function roleOf(config: BridgeConfig, sessions: readonly SessionView[]): Role {
   if (config.sessions.every((session) => session.sessionMode !== "exclusive")) return "standalone";
   return sessions.some((session) => session.hasLease) ? "active" : "standby";
 }
 
-/** A session is the sum of its two links. One that nothing names is not connected, so there is nothing to tell. */
+/** A session is the sum of its two links. One that nothing names is not connected, and is left out. */
 function sessionViews(links: readonly Link[], config: BridgeConfig): readonly SessionView[] {
   const named = namedSessions(config);
   const sessions = config.sessions.filter(({ id }) => named.has(id));
@@ -137,7 +140,7 @@ function sessionViews(links: readonly Link[], config: BridgeConfig): readonly Se
   return sessions.map(({ id }) => {
     const own = linksOf.get(id) ?? [];
     const lease = own.find((link) => link.lease !== undefined)?.lease;
-    // Asked first: it closes its links when its time is over.
+    // Read first: if the lease has run out, this closes its links.
     const hasLease = lease?.held === true;
     const facts = {
       connected: own.length > 0 && own.every((link) => link.connected),
@@ -158,7 +161,7 @@ function sessionViews(links: readonly Link[], config: BridgeConfig): readonly Se
 
 const namedOf = new WeakMap<BridgeConfig, ReadonlySet<string | undefined>>();
 
-/** The sessions that anything names. Kept, as a configuration does not change and probes ask again and again. */
+/** The sessions that a part names. Cached, because a configuration never changes and probes ask often. */
 function namedSessions(config: BridgeConfig): ReadonlySet<string | undefined> {
   let named = namedOf.get(config);
   if (named === undefined) {
