@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { env as inherited } from "node:process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { ADMIN_KEY, Folder, HTTP } from "./support/folder.ts";
@@ -10,29 +9,33 @@ import { Shop } from "./support/shop.ts";
 import { Stage } from "./support/stage.ts";
 import { reaches } from "./support/told-jobs.ts";
 
-const MANUAL = fileURLToPath(new URL("../../../docs/operating.md", import.meta.url));
+const DOCS = new URL("../../../docs/", import.meta.url);
 
-/** The commands of the chapter, block by block. */
-function blocks(): readonly string[] {
-  const text = readFileSync(MANUAL, "utf8");
-  const [, chapter = ""] = /\n### Jobs\n(.*?)\n##+ /s.exec(text) ?? [];
+const EXPIRED = { category: "expired", errorCode: "MESSAGE_EXPIRED" } as const;
+const AWAY = { category: "transient", errorCode: "UNAVAILABLE" } as const;
+
+/** The commands of a chapter, block by block. */
+function blocksOf(page: string, title: string): readonly string[] {
+  const text = readFileSync(new URL(page, DOCS), "utf8");
+  const [, chapter = ""] = new RegExp(`\\n##+ ${title}\\n(.*?)\\n##+ `, "s").exec(text) ?? [];
   return [...chapter.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
 }
 
-test("operators 11: the commands of the manual's chapter on jobs do what it says", async () => {
+/** A bridge with 30 dead letters that could be delivered, and 10 that came too late; and a shell beside it. */
+async function documented(): Promise<Documented> {
   const folder = new Folder();
-  await using shop = await Shop.open();
+  const shop = await Shop.open();
   const letters = lettersInFile(`${folder.path}/dlq.db`);
   {
     await using store = await letters.open();
     const signal = AbortSignal.timeout(30_000);
     for (let nth = 0; nth < 40; nth++) {
-      const expired = nth < 10 ? ({ category: "expired", errorCode: "MESSAGE_EXPIRED" } as const) : {};
+      const kind = nth < 10 ? EXPIRED : AWAY;
       const failedAt = Date.UTC(2026, 0, 31, nth < 10 ? 6 : 9) + nth;
-      await store.put(letterOf(nth, { routeId: "orders", failedAt, ...expired }), signal);
+      await store.put(letterOf(nth, { routeId: "orders", failedAt, ...kind }), signal);
     }
   }
-  await using stage = await Stage.run(
+  const stage = await Stage.run(
     `${HTTP}
 bridge: {id: documented}
 stores: {dlq: ${letters.block}}
@@ -45,19 +48,32 @@ routes: [{id: orders, receiver_id: in, bindings: [to-out]}]
     folder,
   );
   const env = { ...inherited, A: `${await stage.bridge.url("admin")}/api/v1/admin`, K: `X-API-Key: ${ADMIN_KEY}` };
-  /** What each command says, one after another; those that come later know the variables of those before. */
-  const run = async (...scripts: readonly string[]): Promise<readonly unknown[]> => {
-    const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", scripts.join("\n")], {
-      cwd: folder.path,
-      env,
-    });
-    return stdout
-      .replaceAll("}\n{", "}{")
-      .split(/(?<=\})(?=\{)/)
-      .map((one) => JSON.parse(one) as unknown);
+  return {
+    ask: stage.admin.bind(stage),
+    async run(...scripts) {
+      const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", scripts.join("\n")], {
+        cwd: folder.path,
+        env,
+      });
+      return stdout.split(/(?<=[}\]])\n?(?=[{[])/).map((one) => JSON.parse(one) as unknown);
+    },
+    async [Symbol.asyncDispose]() {
+      await stage[Symbol.asyncDispose]();
+      await shop[Symbol.asyncDispose]();
+    },
   };
-  const ask = stage.admin.bind(stage);
-  const [redrive = "", slower = "", purge = "", undo = "", ...others] = blocks();
+}
+
+interface Documented extends AsyncDisposable {
+  readonly ask: Stage["admin"];
+  /** What each command says, one after another; those that come later know the variables of those before. */
+  readonly run: (...scripts: readonly string[]) => Promise<readonly unknown[]>;
+}
+
+test("operators 11: the commands of the manual's chapter on jobs do what it says", async () => {
+  await using bridge = await documented();
+  const { run, ask } = bridge;
+  const [redrive = "", slower = "", purge = "", undo = "", ...others] = blocksOf("operating.md", "Jobs");
   expect(others).toEqual([]);
 
   const [plan, started, shown] = await run(redrive);
@@ -83,3 +99,37 @@ routes: [{id: orders, receiver_id: in, bindings: [to-out]}]
   const summary = await ask("GET", "/dlq/summary?category=expired");
   expect(summary).toMatchObject({ body: { total: 10 } });
 });
+
+test("operators 11: the runbook of a growing DLQ shows its groups, and gets entries out by jobs", async () => {
+  await using bridge = await documented();
+  const { run, ask } = bridge;
+  const page = "runbooks/growing-dlq.md";
+  const [look = "", ...alike] = blocksOf(page, "1\\. How fast, and what");
+  const [redrive = "", purge = "", ...others] = blocksOf(page, "4\\. Get them out");
+  expect([alike, others]).toEqual([[], []]);
+
+  const [kinds, byError] = await run(look);
+  expect(kinds).toMatchObject({ total: 40, exact: true });
+  expect((byError as readonly { readonly count: number }[]).map(({ count }) => count)).toEqual([30, 10]);
+
+  const [first = "", ...rest] = redrive.split("\n\n");
+  const [{ messages }] = [(await ask("GET", "/dlq/messages?category=transient&limit=1")).body as Listed];
+  const [one] = await run(first.replace("ID", messages[0]?.id ?? ""));
+  expect(one).toEqual({ redriven: 1, failed: 0 });
+  const [plan, started] = await run(...rest);
+  expect(plan).toMatchObject({ total: 29, exact: true, predicted: { deliverable: 29 } });
+  expect((await reaches(ask, started as { readonly id: string }, "completed")).progress).toMatchObject({
+    succeeded: 29,
+  });
+
+  const lines = purge.trimEnd().split("\n");
+  const [begun] = await run(...lines.slice(0, -1));
+  const purged = begun as { readonly id: string };
+  expect((await reaches(ask, purged, "completed")).progress).toMatchObject({ succeeded: 10 });
+  await run(lines.find((line) => line.startsWith("P=")) ?? "", lines.at(-1) ?? "");
+  await reaches(ask, purged, "undone");
+});
+
+interface Listed {
+  readonly messages: readonly { readonly id: string }[];
+}
