@@ -184,13 +184,15 @@ export class Instances {
 
   /** A start or a stop that fails is nothing that any fault here allows, but of what is beyond recovery. */
   #watch(instance: Instance, what: "start" | "stop", ask: () => Promise<void>): void {
-    const { trace, auditor } = this.#world;
+    const { trace, auditor, outbox } = this.#world;
     instance.asked(() => {
+      // One that began while nobody could tell goes on trying, also when it is stopped and started again.
+      const wasKeptOut = outbox.isKeptFrom(instance.owner);
       const stopped = what === "stop" ? watchStop(this.#world, instance, what) : () => {};
       ask().then(
         () => {
           stopped();
-          if (what === "start" && this.#world.outbox.isKeptFrom(instance.owner))
+          if (what === "start" && !wasKeptOut && outbox.isKeptFrom(instance.owner))
             auditor.violated(`${instance.name} runs, and was told that its outbox is in use`);
           trace.add(`${what} of ${instance.name} done`);
         },
