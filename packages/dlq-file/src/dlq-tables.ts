@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { DlqStatements } from "./dlq-statements.ts";
 import { EntryCounts } from "./entry-counts.ts";
 import { JobStatements } from "./file-jobs.ts";
@@ -12,13 +12,9 @@ export class DlqTables {
 
   #counts = new EntryCounts();
   readonly #db: DatabaseSync;
-  readonly #version: StatementSync;
-  #countedSince: unknown;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#version = db.prepare("PRAGMA data_version");
-    this.#countedSince = this.#dataVersion;
     this.entries = new DlqStatements(db);
     this.trash = new TrashStatements(db);
     this.jobs = new JobStatements(db);
@@ -30,18 +26,7 @@ export class DlqTables {
 
   /** What is there has changed otherwise than by what was put and deleted: it is to be counted once more. */
   recount(): void {
-    this.#countedSince = this.#dataVersion;
     this.#counts = new EntryCounts();
-  }
-
-  /** Somebody else, such as a shell of SQLite, has written to the file since it was begun to count: what is counted may not be what is there. */
-  get isCountedBeforeOthers(): boolean {
-    return this.#countedSince !== this.#dataVersion;
-  }
-
-  /** SQLite changes it with each commit of another connection, and with none of this one; the one that makes checkpoints commits nothing. */
-  get #dataVersion(): unknown {
-    return this.#version.get()?.["data_version"];
   }
 
   /** Writes over what `work` deletes, so that nothing of it is left in the file. Elsewhere it costs a tenth of the throughput. */

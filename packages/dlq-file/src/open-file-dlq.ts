@@ -100,13 +100,7 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
       return file.read(({ entries }) => entries.count(cap));
     },
     page: (query, page, signal) => file.reading(() => readPage(file, query, page, clock, signal), signal),
-    facets(request, signal) {
-      return file.reading(() => {
-        const tables = file.read((current) => current);
-        if (file.read(() => tables.isCountedBeforeOthers)) recount(tables);
-        return readFacets(file, request, clock, signal);
-      }, signal);
-    },
+    facets: (request, signal) => file.reading(() => readFacets(file, request, clock, signal), signal),
     marks: fileMarks(file),
     jobs: fileJobs(file),
     admin: {

@@ -14,14 +14,7 @@ import { matchesQuery } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
-import {
-  changedWhileOpen,
-  openDlq,
-  openScratchDlq,
-  type ScratchDlq,
-  scratchFolder,
-  survivorOf,
-} from "./support/scratch-dlq.ts";
+import { openDlq, openScratchDlq, type ScratchDlq, scratchFolder, survivorOf } from "./support/scratch-dlq.ts";
 
 const { signal } = new AbortController();
 const HOUR_MS = 3_600_000;
@@ -83,31 +76,6 @@ test(
     expect(compared).toBeGreaterThan(100);
   },
 );
-
-test("what somebody else has written while the file is open counts as it is listed, before and after it is counted anew", async () => {
-  await using store = openScratchDlq();
-  const countOf = async (routeId: string): Promise<readonly unknown[]> => {
-    const told = await store.facets?.({ query: { routeId }, by: ["routeId"], maxGroups: 9, buckets: 0 }, signal);
-    return [told?.exact, told?.total, told?.groups.map(({ count }) => count)];
-  };
-  for (let nth = 0; nth < 10; nth++) await store.put(deadLetter(`e${nth}`, { routeId: "r", failedAt: nth }), signal);
-  await vi.waitFor(async () => expect(await countOf("r")).toEqual([true, 10, [10]]), PATIENCE);
-  await changedWhileOpen(store, (db) => {
-    db.exec("UPDATE dead_letter SET route_id = 'changed' WHERE failed_at < 4");
-  });
-  for (let look = 0; look < 10; look++) {
-    expect([await countOf("r"), await countOf("changed")]).toEqual([
-      [true, 6, [6]],
-      [true, 4, [4]],
-    ]);
-    await store.put(deadLetter("e0"), signal);
-  }
-  await store.admin.delete(["e0", "e1", "e9"], signal);
-  expect([await countOf("r"), await countOf("changed")]).toEqual([
-    [true, 5, [5]],
-    [true, 2, [2]],
-  ]);
-});
 
 async function compare(store: ScratchDlq, which: DeadLetterQuery, keys: readonly FacetKey[]): Promise<void> {
   const facets = await store.facets?.({ query: which, by: keys, maxGroups: 200, buckets: 6 }, signal);
