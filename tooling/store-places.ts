@@ -55,16 +55,52 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** What an environment says that the documents of these tests refer to. */
-export const PLACES: Readonly<Record<string, string>> = { PLACE: "dead.letters" };
+const PLACES: Readonly<Record<string, string>> = { PLACE: "dead.letters" };
+const SOURCES = { env: (name: string) => PLACES[name], file: () => Promise.reject(new Error("there is none")) };
 
-/**
- * @param stores the kinds of a program, with the schemas of their options, by role and type
- * @param leftOf which stores of a document nobody opens any more when another one runs
- */
-export function describeStorePlaces(
-  stores: Readonly<Record<Role, ReadonlyMap<string, { readonly options: unknown }>>>,
-  leftOf: (left: Document, runs: Document) => Promise<readonly string[]>,
+/** By role and type. */
+type Kinds = Readonly<Record<Role, ReadonlyMap<string, { readonly options: unknown }>>>;
+
+/** What `@bridge/config` makes of documents. It is handed in: that package uses this one. */
+interface Config<Plugins, Registry extends { readonly stores: Kinds }, Runs, StoresOf, Clock> {
+  createRegistry(plugins: Plugins): Registry;
+  checkDocument(
+    document: unknown,
+    registry: Registry,
+    sources: typeof SOURCES,
+    signal: AbortSignal,
+  ): Promise<
+    { readonly ok: true; readonly config: Runs } | { readonly ok: false; readonly problems: readonly object[] }
+  >;
+  namedStores(sight: {
+    readonly registry: Registry;
+    readonly sources: typeof SOURCES;
+    readonly clock: Clock;
+  }): StoresOf;
+  leftByDeparture(
+    former: { readonly version: number; readonly revision: string; readonly document: Document },
+    runs: Runs,
+    unusable: string,
+    storesOf: StoresOf,
+  ): Promise<{ readonly leftStores: readonly string[] } | undefined>;
+}
+
+/** @param plugins what a program is made of */
+export function describeStorePlaces<Plugins, Registry extends { readonly stores: Kinds }, Runs, StoresOf, Clock>(
+  config: Config<Plugins, Registry, Runs, StoresOf, Clock>,
+  plugins: Plugins,
+  clock: Clock,
 ): void {
+  const registry = config.createRegistry(plugins);
+  const { stores } = registry;
+  const storesOf = config.namedStores({ registry, sources: SOURCES, clock });
+  /** Which stores of a document nobody opens any more when another one runs. */
+  const leftOf = async (document: Document, runs: Document): Promise<readonly string[]> => {
+    const checked = await config.checkDocument(runs, registry, SOURCES, new AbortController().signal);
+    if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
+    const former = { version: 1, revision: "1", document };
+    return (await config.leftByDeparture(former, checked.config, "it is only tried", storesOf))?.leftStores ?? [];
+  };
   const names = (["dlq", "outbox"] as const).flatMap((role) =>
     [...stores[role].keys()].map((type) => [role, type] as const),
   );
