@@ -5,7 +5,10 @@ import type { StoredDocuments } from "./stored-documents.ts";
 import { TransactionError } from "./transaction-error.ts";
 
 /** What was taken back here, and is still what is stored. */
-export interface TakenBackHere extends Required<Pick<ConfigHistoryEntry, "version" | "reverted">> {}
+export interface TakenBackHere extends Required<Pick<ConfigHistoryEntry, "version" | "reverted">> {
+  /** Whether its document is known, which is kept once the former one is stored. */
+  readonly isKnown: boolean;
+}
 
 /** What goes on in this process. */
 interface Running {
@@ -35,7 +38,10 @@ export async function knownCommits(
   const known = { version, staging, committing: isCommitting(), tried: tried(), takenBack: takenBack() };
   return entries
     .flatMap((entry) => asKnown(entry, known))
-    .map((entry) => ({ ...entry, available: entry.version === version || kept.has(entry.version) }));
+    .map((entry) => ({
+      ...entry,
+      available: entry.version === version || kept.has(entry.version) || isHeld(entry, known),
+    }));
 }
 
 interface Known {
@@ -45,6 +51,11 @@ interface Known {
   readonly committing: boolean;
   readonly tried: number | undefined;
   readonly takenBack: TakenBackHere | undefined;
+}
+
+/** Whether its document is in what is noted of its probation, from where it is kept when that is over. */
+function isHeld({ version }: ConfigHistoryEntry, { takenBack }: Known): boolean {
+  return takenBack?.isKnown === true && takenBack.version === version;
 }
 
 /** An entry as far as its change is known to have come; nothing for one that was given up, or is being committed right now. */

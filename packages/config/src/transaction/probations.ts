@@ -71,8 +71,11 @@ export class Probations {
 
   /** The change that is taken back and not stored again yet, as the history says it. */
   get takenBack(): TakenBackHere | undefined {
-    const { probation, withdrawal } = this.#open ?? {};
-    return probation && withdrawal && { version: probation.version, reverted: withdrawal.reverted };
+    const { probation, withdrawal, tried } = this.#open ?? {};
+    if (probation === undefined || withdrawal === undefined || tried === undefined) return undefined;
+    const { document } = "stored" in tried ? tried.stored : tried;
+    const isKnown = Object.keys(document).length > 0;
+    return { version: probation.version, reverted: withdrawal.reverted, isKnown };
   }
 
   /** Whether something else runs here than what is stored as `revision`, because of what is on probation. */

@@ -63,8 +63,12 @@ export class Withdrawal {
   }
 
   get #remedy(): string {
-    if ("unreadable" in this.#hindrance) return "put the document in order";
-    return "staged" in this.#onProbation.tried
+    const { tried, probation } = this.#onProbation;
+    if ("unreadable" in this.#hindrance)
+      return "staged" in tried
+        ? "put the document in order"
+        : `put the document in order, or put version ${probation.formerVersion} there again, out of the former versions`;
+    return "staged" in tried
       ? "see that the store answers; it is tried again each second"
       : "make room where the document lies, and let this process write it and its folder; it is tried again each second";
   }
