@@ -1,35 +1,46 @@
-import { access, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { ConfigDepartures, StoredConfig } from "@bridge/ports";
-import { MAX_FILE_BYTES } from "./content.ts";
+import { departureFile, type DepartureFile, readDepartureFile } from "./departure-file.ts";
 import { leavingOf } from "./drafts.ts";
 import type { FileAccess } from "./file-access.ts";
-import { MissingFileError, readBytes } from "./read-text.ts";
 import { replaceFile, syncFolderOf } from "./replace-file.ts";
 
-/** Keeps a former document beside a file, as it was written, while its stores are being left. */
+/** Keeps a former document beside a file while its stores are being left. */
 export class FileDepartures implements ConfigDepartures {
   readonly #file: FileAccess;
+  /** Which documents this process has remembered, or was about to: nothing else there is replaced or forgotten unasked. */
+  readonly #own = new Set<string>();
 
   constructor(file: FileAccess) {
     this.#file = file;
   }
 
   async remember(former: StoredConfig, signal: AbortSignal): Promise<void> {
-    const { bytes } = this.#file.contentOf(former);
-    const known = await bytesAt(leavingOf(await this.#file.place()), signal).catch(() => undefined);
+    const { bytes, identity } = this.#file.contentOf(former);
+    const known = await readDepartureFile(leavingOf(await this.#file.place()), signal).catch(() => undefined);
     // It is durable already, and nothing may be written here any more.
-    if (known !== undefined && Buffer.from(bytes).equals(known)) return;
-    await this.#alone(signal, async (target) => void (await replaceFile(leavingOf(target), bytes, signal)));
+    if (known?.identity === identity && known.isWhole) {
+      this.#own.add(identity);
+      return;
+    }
+    await this.#alone(signal, async (target) => {
+      const path = leavingOf(target);
+      await this.#demandOwn(path, identity, signal);
+      this.#own.add(identity);
+      await replaceFile(path, departureFile(bytes, identity), signal);
+      for (const other of this.#own) if (other !== identity) this.#own.delete(other);
+    });
   }
 
   async find(signal: AbortSignal): Promise<StoredConfig | undefined> {
     const path = leavingOf(await this.#file.place());
     try {
-      const bytes = await bytesAt(path, signal);
-      if (bytes === undefined) return undefined;
-      const { stored } = await this.#file.former(bytes, "what it holds", signal);
+      const known = await readDepartureFile(path, signal);
+      if (known === undefined) return undefined;
+      const { stored } = await this.#file.former(known.bytes, "what it holds", signal);
       // Nobody leaves the stores of a document that has none: what it held is gone.
       if (Object.keys(stored.document).length === 0) throw new Error("it is empty");
+      if (!known.isWhole) throw new Error("it was changed after it was kept (if it is whole, remove its first line)");
       return stored;
     } catch (error) {
       signal.throwIfAborted();
@@ -40,28 +51,40 @@ export class FileDepartures implements ConfigDepartures {
     }
   }
 
-  async forget(signal: AbortSignal): Promise<void> {
-    const isThere = await access(leavingOf(await this.#file.place())).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) return;
+  async forget(signal: AbortSignal, found?: StoredConfig): Promise<void> {
+    const own: ReadonlySet<string> = found === undefined ? this.#own : new Set([this.#file.contentOf(found).identity]);
+    if (own.size === 0) return;
+    const isThere = async (target: string): Promise<boolean> => {
+      const known = await readDepartureFile(leavingOf(target), signal);
+      return known !== undefined && own.has(known.identity);
+    };
+    if (!(await isThere(await this.#file.place()))) return;
     await this.#alone(signal, async (target) => {
+      if (!(await isThere(target))) return;
       const path = leavingOf(target);
       await rm(path, { force: true });
       await syncFolderOf(path);
+      if (found === undefined) this.#own.clear();
     });
+  }
+
+  /** What is there may be all that says where messages wait. */
+  async #demandOwn(path: string, identity: string, signal: AbortSignal): Promise<void> {
+    let known: DepartureFile | "unreadable" | undefined;
+    try {
+      known = await readDepartureFile(path, signal);
+    } catch {
+      signal.throwIfAborted();
+      known = "unreadable";
+    }
+    if (known === undefined) return;
+    if (known !== "unreadable" && (known.identity === identity || this.#own.has(known.identity))) return;
+    throw new Error(
+      `${path} may say which stores were being left before, and is not replaced: restart, so that the document in it runs first; if it cannot be read, put the former document there again, or look whether messages wait in stores that were left, and remove it`,
+    );
   }
 
   async #alone(signal: AbortSignal, work: (target: string) => Promise<void>): Promise<void> {
     await this.#file.alone(signal, work, async () => work(await this.#file.place()));
   }
-}
-
-/** `undefined` when there is no such file. */
-function bytesAt(path: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
-  return readBytes(path, MAX_FILE_BYTES, signal).catch((error: unknown) => {
-    if (error instanceof MissingFileError) return undefined;
-    throw error;
-  });
 }

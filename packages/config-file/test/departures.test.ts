@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -16,10 +17,15 @@ import { openConfigFile } from "../src/index.ts";
 const NEVER = new AbortController().signal;
 const FORMER = 'config_version: 1 # kept as it is\nbridge: {id: "${env:NAME}"}\n';
 
-async function stage() {
+/** As a document is kept. */
+function kept(document: string): string {
+  return `# sha256: ${createHash("sha256").update(document).digest("hex")}\n${document}`;
+}
+
+async function stage(name = "bridge.yaml", text = FORMER) {
   const made = mkdtempDisposableSync(join(tmpdir(), "bridge-departures-"));
-  const path = join(made.path, "bridge.yaml");
-  writeFileSync(path, FORMER);
+  const path = join(made.path, name);
+  writeFileSync(path, text);
   const store = openConfigFile(path);
   const stored = await store.load(NEVER);
   if (stored === undefined) throw new Error("it was written");
@@ -41,14 +47,13 @@ describe("what a change leaves", () => {
     await using here = await stage();
     const { path, note, store, stored } = here;
     await store.departures.remember(stored, NEVER);
-    expect(readFileSync(note, "utf8")).toBe(FORMER);
+    expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
     expect(statSync(note).mode & 0o777).toBe(0o600);
     writeFileSync(path, "config_version: 2\n");
     await using next = openConfigFile(path);
     const found = await next.departures.find(NEVER);
     expect(found).toMatchObject({ version: 1, revision: stored.revision, document: stored.document });
-    await next.departures.forget(NEVER);
-    await next.departures.forget(NEVER);
+    for (let n = 0; n < 2; n++) await next.departures.forget(NEVER, found);
     expect(existsSync(note)).toBe(false);
     expect(await next.departures.find(NEVER)).toBeUndefined();
   });
@@ -58,7 +63,7 @@ describe("what a change leaves", () => {
     const { path, note, store, stored } = here;
     rmSync(path);
     await store.departures.remember(stored, NEVER);
-    expect(readFileSync(note, "utf8")).toBe(FORMER);
+    expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
     await store.departures.forget(NEVER);
     expect(existsSync(note)).toBe(false);
   });
@@ -89,6 +94,74 @@ describe("what a change leaves", () => {
     rmSync(note);
     await store.departures.forget(NEVER);
     await expect(store.departures.remember(stored, NEVER)).rejects.toThrow("make the file and its folder writable");
+  });
+
+  test.each([
+    ["bridge.yaml", FORMER],
+    ["bridge.json", '{\n"config_version": 1,\n"bridge": {"id": "a"}\n}\n'],
+  ])("is found as it was, and one that an older release has kept, too: %s", async (name, text) => {
+    await using here = await stage(name, text);
+    const { note, store, stored } = here;
+    writeFileSync(note, text);
+    expect(await store.departures.find(NEVER)).toEqual(stored);
+    await store.departures.remember(stored, NEVER);
+    expect(readFileSync(note, "utf8")).toBe(text);
+    await store.departures.forget(NEVER);
+    await store.departures.remember(stored, NEVER);
+    expect(readFileSync(note, "utf8")).toBe(kept(text));
+    expect(await store.departures.find(NEVER)).toEqual(stored);
+  });
+
+  test("is not believed wherever it is cut off, or changed", async () => {
+    await using here = await stage("bridge.yaml", `${FORMER}stores: {outbox: {type: file}}\nroutes: []\n`);
+    const { note, store, stored } = here;
+    await store.departures.remember(stored, NEVER);
+    const whole = readFileSync(note, "utf8");
+    const lines = whole.split("\n").slice(0, -1);
+    const cuts = lines.map((_, n) => lines.slice(0, n).join("\n"));
+    const spoiled = [...cuts, ...cuts.map((cut) => `${cut}\n`), `${whole}# more\n`, whole.replaceAll("\n", "\r\n")];
+    for (const text of [...spoiled, ...Array.from({ length: whole.length }, (_, n) => whole.slice(0, n))]) {
+      writeFileSync(note, text);
+      await expect(store.departures.find(NEVER)).rejects.toThrow(
+        /\.leaving: .+: put the former document there again .* remove this file$/,
+      );
+    }
+    writeFileSync(note, whole.slice(whole.indexOf("\n") + 1));
+    expect(await store.departures.find(NEVER)).toEqual(stored);
+  });
+
+  test.each(["", "stores: {outbox: [", "config_version: 7\n", kept("config_version: 7\n"), "a folder"])(
+    "takes the place of nothing that somebody else has left there, nor is that forgotten with it: %j",
+    async (text) => {
+      await using here = await stage();
+      const { note, store, stored } = here;
+      if (text === "a folder") mkdirSync(note);
+      else writeFileSync(note, text);
+      for (let n = 0; n < 2; n++) {
+        await expect(store.departures.remember(stored, NEVER)).rejects.toThrow(
+          /\.leaving may say which stores were being left before, and is not replaced: restart, .* remove it$/,
+        );
+        await store.departures.forget(NEVER);
+      }
+      if (text === "a folder") expect(statSync(note).isDirectory()).toBe(true);
+      else expect(readFileSync(note, "utf8")).toBe(text);
+      rmSync(note, { recursive: true });
+      await store.departures.remember(stored, NEVER);
+      expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
+    },
+  );
+
+  test("takes the place of what this process has remembered before, also when that was cut off meanwhile", async () => {
+    await using here = await stage();
+    const { path, note, store, stored } = here;
+    await store.departures.remember(stored, NEVER);
+    const next = await store.write({ bridge: { id: "b" } }, stored, NEVER);
+    if (next === undefined) throw new Error("it is the only writer");
+    writeFileSync(note, readFileSync(note, "utf8").slice(0, 90));
+    await store.departures.remember(next, NEVER);
+    expect(readFileSync(note, "utf8")).toBe(kept(readFileSync(path, "utf8")));
+    await store.departures.forget(NEVER);
+    expect(existsSync(note)).toBe(false);
   });
 
   test.for(["stores: {outbox: [", `a: "${"x".repeat(5 * 1024 * 1024)}"\n`])(

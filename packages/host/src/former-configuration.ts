@@ -88,23 +88,27 @@ export async function leaveFormer(
     using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the store of the configuration did not answer"));
     try {
       await demandKept();
-      await store.departures?.forget(bound.signal);
+      await store.departures?.forget(bound.signal, former);
     } catch (error) {
       logger.warn("the next start tries the former configuration again", { error: messageOf(error) });
     }
   };
-  return { leftBehind, running, departures: store.departures && guarded(store.departures, demandKept) };
+  return { leftBehind, running, departures: store.departures && guarded(store.departures, former, demandKept) };
 }
 
-function guarded(departures: ConfigDepartures, demandKept: () => Promise<void>): ConfigDepartures {
+function guarded(departures: ConfigDepartures, left: StoredConfig, demandKept: () => Promise<void>): ConfigDepartures {
+  const forgetLeft = async (signal: AbortSignal): Promise<void> => {
+    await demandKept();
+    await departures.forget(signal, left);
+  };
   return {
     find: (signal) => departures.find(signal),
     async remember(former, signal) {
-      await demandKept();
+      await forgetLeft(signal);
       await departures.remember(former, signal);
     },
     async forget(signal) {
-      await demandKept();
+      await forgetLeft(signal);
       await departures.forget(signal);
     },
   };

@@ -15,6 +15,7 @@ const HARMS: Readonly<Record<string, (path: string) => void>> = {
   "is cut off": (path) => writeFileSync(path, "stores: {outbox: ["),
   "holds NUL bytes": (path) => writeFileSync(path, "\0\0\0\0"),
   "is a folder": (path) => mkdirSync(path),
+  "is not as it was kept": (path) => writeFileSync(path, `# sha256: ${"0".repeat(64)}\n${FORMER}`),
 };
 const ENDS = { removed: undefined, mended: FORMER };
 

@@ -33,6 +33,6 @@ export async function unfinishedDeparture(
     signal.throwIfAborted();
     return { former, why: asError(error).message };
   }
-  await departures?.forget(signal);
+  await departures?.forget(signal, former);
   return undefined;
 }

@@ -5,10 +5,16 @@ import type { StoredConfig } from "./stored-config.ts";
  * delivers and sees nothing.
  */
 export interface ConfigDepartures {
-  /** Durable when it resolves; takes the place of what was remembered. `former` comes from this store in this process. */
+  /**
+   * Durable when it resolves; takes the place of what was remembered. `former` comes from this store in this process.
+   * @throws Error with the remedy when something is remembered already that does not come from this process
+   */
   remember(former: StoredConfig, signal: AbortSignal): Promise<void>;
-  /** Durable when it resolves; does nothing when nothing is remembered. */
-  forget(signal: AbortSignal): Promise<void>;
-  /** What is remembered. @throws Error with the remedy when that cannot be read */
+  /**
+   * Durable when it resolves; does nothing when nothing is remembered, or something else.
+   * @param found what {@link find} has told. Default: what this process has remembered
+   */
+  forget(signal: AbortSignal, found?: StoredConfig): Promise<void>;
+  /** What is remembered. @throws Error with the remedy when that cannot be read, or is not as it was remembered */
   find(signal: AbortSignal): Promise<StoredConfig | undefined>;
 }
