@@ -28,7 +28,8 @@ function outcomeOf(kind: JobEvent["kind"], job: Job): AuditEntry["outcome"] {
 }
 
 function countsOf(job: Job): Readonly<Record<string, number>> {
-  const { total, succeeded, failed, skipped, pending, inDoubt, restored, present, gone, remaining } = progressOf(job);
+  const { total, succeeded, failed, skipped, pending, inDoubt, restored, present, gone, remaining, isLeftKnown } =
+    progressOf(job);
   return {
     total,
     succeeded,
@@ -39,7 +40,7 @@ function countsOf(job: Job): Readonly<Record<string, number>> {
     restored,
     present,
     ...(gone > 0 && { gone }),
-    remaining,
+    ...(isLeftKnown && { remaining }),
   };
 }
 

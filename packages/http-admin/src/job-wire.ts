@@ -67,9 +67,12 @@ export function settingsToWire({ rate, concurrency, ramp, rampPauseMs, halt }: J
 }
 
 function progressToWire(job: Job): InferOutput<typeof schemas.jobSummary>["progress"] {
-  const { inDoubt, inFlight, etaMs, restored, present, gone, ...rest } = progressOf(job);
+  const { inDoubt, inFlight, etaMs, restored, present, gone, exact, isLeftKnown, remaining, percent, ...rest } =
+    progressOf(job);
   return {
     ...rest,
+    ...(!exact && { exact }),
+    ...(isLeftKnown && { remaining, percent }),
     in_doubt: inDoubt,
     ...(job.kind === "purge" && { restored, present }),
     ...(gone > 0 && { gone }),

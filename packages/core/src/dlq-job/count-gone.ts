@@ -105,16 +105,22 @@ async function* headsOf(
  */
 function withGone(job: Job, { byRoute, delivered }: Left): Job {
   const { uncounted: _, ...known } = job;
-  const { total, lanes, pending } = known;
+  const { total, lanes, pending, plan } = known;
   const left = [...byRoute.values()].reduce((sum, count) => sum + count, 0);
   const succeeded = known.counts.succeeded + delivered.size;
-  const missing = Math.max(0, total - doneOf({ ...known.counts, succeeded }) - left);
+  // Of an estimate nobody knows how much of it was there.
+  const missing = Math.max(0, (plan.seen ?? total) - doneOf({ ...known.counts, succeeded }) - left);
   const counts = { ...known.counts, succeeded, skipped: known.counts.skipped + missing };
+  const isEstimate = plan.seen !== undefined;
   return {
     ...known,
     counts,
-    total: Math.max(total, doneOf(counts)),
+    total: isEstimate ? doneOf(counts) + left : Math.max(total, doneOf(counts)),
     pending: pending.filter((id) => !delivered.has(id)),
-    lanes: lanes.map((lane) => ({ ...lane, done: Math.max(lane.done, lane.total - (byRoute.get(lane.routeId) ?? 0)) })),
+    lanes: lanes.map((lane) => {
+      const there = byRoute.get(lane.routeId) ?? 0;
+      const all = isEstimate ? lane.done + there : lane.total;
+      return { ...lane, total: all, done: Math.max(lane.done, all - there) };
+    }),
   };
 }

@@ -1,7 +1,7 @@
 import { Serial } from "@bridge/ports/internal";
 import { refuseBinding } from "./call-refusals.ts";
 import { ACTIVE_STATES, type Job } from "./job.ts";
-import { JobBook } from "./job-book.ts";
+import { JobBook, type KeptJob } from "./job-book.ts";
 import { askedOf, jobIdOf, jobUnderKey } from "./job-key.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import { planJob } from "./job-planner.ts";
@@ -43,8 +43,7 @@ export class JobOrders {
     const there = asked && (await jobUnderKey(asked, { book, clock }, signal));
     if (there !== undefined && typeof there !== "string") return { job: there, created: false };
     const active = await book.list(ACTIVE_STATES, signal);
-    if (active.filter(({ job, isDamaged }) => !isDamaged && !isExpired(job, clock.now())).length >= MAX_ACTIVE)
-      throw new JobRefusal("too_many", `${MAX_ACTIVE} jobs are active: let one end, or cancel it`);
+    refuseMany(active.filter(({ job, isDamaged }) => !isDamaged && !isExpired(job, clock.now())));
     const id = there ?? jobIdOf(parts.random.id());
     const planned = await planJob(parts, { store, draft, id }, signal);
     const job = asked === undefined ? planned : { ...planned, asked };
@@ -56,4 +55,15 @@ export class JobOrders {
     if (!start) return { job, created: true };
     return { job: await jobs.start(id, { planHash: job.plan.hash }, signal), created: true };
   }
+}
+
+/** @throws JobRefusal `too_many`, with the way out: whoever is refused may not know of plans that others have left */
+function refuseMany(active: readonly KeptJob[]): void {
+  if (active.length < MAX_ACTIVE) return;
+  const planned = active.filter(({ job }) => job.state === "planned").length;
+  const plans = planned === 0 ? "" : `, ${planned} of them planned and not started`;
+  throw new JobRefusal(
+    "too_many",
+    `${active.length} jobs are active${plans}: list them with state=active and cancel one that nobody needs, or let one end`,
+  );
 }

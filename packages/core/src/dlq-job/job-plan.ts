@@ -3,8 +3,10 @@ export interface JobPlan {
   /** SHA-256 over what the job is about: 64 hexadecimal digits. */
   readonly hash: string;
   readonly total: number;
-  /** False: so many were counted, and there may be more. */
+  /** False: so many were counted in time, or are by the store's own count, which has those that are held back, too. */
   readonly exact: boolean;
+  /** Of one that is not exact: so many were seen. */
+  readonly seen?: number | undefined;
   readonly estimatedBytes: number;
   readonly oldestFailedAt?: number | undefined;
   readonly newestFailedAt?: number | undefined;

@@ -11,7 +11,7 @@ import { mayBeRoute, withoutOddRoutes } from "./odd-routes.ts";
 import { predict, type Predictions, shownEntry, spread } from "./predict.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { SAMPLE_SIZE, sampleOf } from "./set-sample.ts";
-import { setQuery } from "./set-query.ts";
+import { setQuery, withHeldBack } from "./set-query.ts";
 
 /** What a job is to be. */
 export interface JobDraft {
@@ -45,13 +45,15 @@ export async function planJob(
   const createdAt = clock.now();
   const { kind, query, actor, reason, limit, bindingId, undoWithinMs, settings } = draft;
   const set = setQuery({ kind, query, createdAt });
-  const { count, warning: odd } = withoutOddRoutes(kind, await countSet({ store, query: set, limit, clock }, signal));
+  const loose = withHeldBack({ query, createdAt });
+  const counted = await countSet({ store, query: set, loose, limit, clock }, signal);
+  const { count, warning: odd } = withoutOddRoutes(kind, counted);
   const lanes = lanesOf(parts, draft, count);
   const sampled = count.total === 0 ? [] : await sampleOf(store, set, count, clock, signal);
   const heads = kind === "redrive" ? sampled.filter(mayBeRoute) : sampled;
   const { predicted, sample, lost } =
     kind === "redrive"
-      ? await predicting(parts, { store, heads, bindingId }, signal)
+      ? await predicting(parts, { store, asks: { kind, query, createdAt }, heads, bindingId }, signal)
       : { predicted: undefined, sample: spread(heads, SHOWN).map(shownEntry), lost: 0 };
   const ahead = await failedAhead({ store, query, clock, missing: "plan" }, signal);
   const { until } = count;
@@ -61,6 +63,7 @@ export async function planJob(
     hash: hash("sha256", JSON.stringify(identity), "hex"),
     total: count.total,
     exact: count.exact,
+    seen: count.seen,
     estimatedBytes: Math.round(meanBytes(heads) * count.total),
     oldestFailedAt: count.oldestFailedAt,
     newestFailedAt: count.newestFailedAt,
@@ -73,9 +76,7 @@ export async function planJob(
     predicted,
     sample,
     warnings: [
-      ...(count.exact || until !== undefined
-        ? []
-        : [`${count.total} were counted in time: there may be more, which are taken, too`]),
+      ...(count.exact || until !== undefined ? [] : [inexact(count)]),
       ...warningsOf(draft, heads, predicted, store),
       ...(lost === 0
         ? []
@@ -112,6 +113,12 @@ export async function planJob(
   };
 }
 
+function inexact({ total, seen = total }: SetCount): string {
+  return total === seen
+    ? `${total} were counted in time: there may be more, which are taken, too`
+    : `${seen} were looked at in time; ${total} match by the count of the store, with those that are quarantined, which are left out`;
+}
+
 /** A lane for each route that entries were seen of; when not all were seen, for each that is configured, too. */
 function lanesOf({ config }: JobParts, { kind, query }: JobDraft, { byRoute, exact }: SetCount): readonly JobLane[] {
   const routeIds = new Set(byRoute.keys());
@@ -135,13 +142,13 @@ function lanesOf({ config }: JobParts, { kind, query }: JobDraft, { byRoute, exa
 
 async function predicting(
   parts: JobParts,
-  { store, heads, bindingId }: Pick<Parameters<typeof predict>[0], "store" | "heads" | "bindingId">,
+  of: Pick<Parameters<typeof predict>[0], "store" | "asks" | "heads" | "bindingId">,
   signal: AbortSignal,
 ): Promise<Predictions> {
   const { clock } = parts;
   const until = clock.monotonic() + PREDICT_MS;
   await using explainer = await Explainer.of({ ...parts, config: parts.config() }, signal);
-  return await predict({ store, explainer, heads, bindingId, until, clock }, signal);
+  return await predict({ ...of, explainer, until, clock }, signal);
 }
 
 function meanBytes(heads: readonly DeadLetterHead[]): number {

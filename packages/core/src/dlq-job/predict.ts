@@ -1,6 +1,7 @@
 import { type Clock, type DeadLetter, type DeadLetterHead, RESERVED } from "@bridge/ports";
 import { isSpoiled, isStillListed, orAborted, Slices } from "@bridge/ports/internal";
 import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
+import { askedFor } from "./asked-for.ts";
 import type { Explainer } from "../route/explain.ts";
 import type { PlannedEntry, Predicted, Prediction } from "./job-plan.ts";
 import type { JobsStore } from "./job-parts.ts";
@@ -8,6 +9,8 @@ import type { JobsStore } from "./job-parts.ts";
 export interface PredictOptions {
   readonly store: JobsStore;
   readonly explainer: Explainer;
+  /** What the job asks for. */
+  readonly asks: Parameters<typeof askedFor>[1];
   readonly heads: readonly DeadLetterHead[];
   /** Where they all go, instead of the binding that failed. */
   readonly bindingId: string | undefined;
@@ -29,7 +32,7 @@ export interface Predictions {
 
 /** What would become of the entries, each taken through its route without being sent. */
 export async function predict(
-  { store, explainer, heads, bindingId, until, clock }: PredictOptions,
+  { store, explainer, asks, heads, bindingId, until, clock }: PredictOptions,
   signal: AbortSignal,
 ): Promise<Predictions> {
   const counts: Record<Predicted, number> = { deliverable: 0, expired: 0, filtered: 0, no_route: 0, failed: 0 };
@@ -44,8 +47,10 @@ export async function predict(
       batch.map(async (head) => {
         const entry = await orAborted(entryOrSpoiled(store.get(head.id, signal)), signal);
         // Nobody delivers it, and it keeps nobody from the others.
-        if (isSpoiled(entry)) return { head, key: undefined, address: undefined, outcome: "failed" as const };
+        const failed = { head, key: undefined, address: undefined, outcome: "failed" as const };
+        if (isSpoiled(entry)) return failed;
         if (entry === undefined) return { isLost: await isStillListed(store, head, signal) };
+        if (isSpoiled(askedFor(entry, asks))) return failed;
         return { head, key: keyOf(entry), ...(await outcomeOf(explainer, entry, bindingId, signal)) };
       }),
     );

@@ -13,6 +13,8 @@ import { positionOf } from "./lane-reader.ts";
 export interface SetCount {
   readonly total: number;
   readonly exact: boolean;
+  /** Of one that is not exact: so many were seen. `total` may be more, and have those that are held back. */
+  readonly seen?: number | undefined;
   readonly byRoute: ReadonlyMap<string, number>;
   readonly oldestFailedAt?: number | undefined;
   readonly newestFailedAt?: number | undefined;
@@ -23,11 +25,15 @@ export interface SetCount {
 export interface CountOptions {
   readonly store: JobsStore;
   readonly query: DeadLetterQuery;
+  /** The query without what the job itself holds back: stores have counts of what does not ask for marks. */
+  readonly loose?: DeadLetterQuery | undefined;
   readonly limit: number | undefined;
   readonly clock: Clock;
 }
 
 const COUNT_MS = 5_000;
+/** Of what the store has at hand. */
+const ESTIMATE_MS = 3_000;
 const PAGE = { limit: 1_000, budget: 10_000 } as const;
 const MAX_GROUPS = 1_000;
 
@@ -37,12 +43,32 @@ const MAX_GROUPS = 1_000;
  */
 export async function countSet(options: CountOptions, signal: AbortSignal): Promise<SetCount> {
   if (options.limit === undefined) {
-    using limit = deadline(options.clock, COUNT_MS, new Error("the count took too long"));
-    const bounded = AbortSignal.any([signal, limit.signal]);
-    const counted = await facets(options, bounded).catch(() => undefined);
+    const counted = await facetsInTime(options, COUNT_MS, signal);
     if (counted !== undefined) return counted;
   }
-  return scan(options, signal);
+  const scanned = await scan(options, signal);
+  // With a limit, what was seen is what it is about.
+  return scanned.exact || options.limit !== undefined ? scanned : withEstimate(scanned, options, signal);
+}
+
+/** How many there may be, by the store's own count of what has any marks, where that is at hand. */
+async function withEstimate(scanned: SetCount, options: CountOptions, signal: AbortSignal): Promise<SetCount> {
+  const counted = { ...scanned, seen: scanned.total };
+  const all = options.loose && (await facetsInTime({ ...options, query: options.loose }, ESTIMATE_MS, signal));
+  if (all === undefined || all.total <= scanned.total) return counted;
+  return { ...counted, total: all.total, byRoute: all.byRoute, newestFailedAt: all.newestFailedAt };
+}
+
+async function facetsInTime(
+  options: CountOptions,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<SetCount | undefined> {
+  using limit = deadline(options.clock, withinMs, new Error("the count took too long"));
+  const bounded = AbortSignal.any([signal, limit.signal]);
+  const counted = await facets(options, bounded).catch(() => undefined);
+  signal.throwIfAborted();
+  return counted;
 }
 
 async function facets({ store, query }: CountOptions, signal: AbortSignal): Promise<SetCount | undefined> {

@@ -33,7 +33,8 @@ test.each(CHANGES)(
     };
     const facets: typeof dlq.facets = () => Promise.reject(new Error("it counts as pages tell"));
     const bridge = await started({ clock, dlq: { ...dlq, page, facets } });
-    const { id } = await begun(bridge, { query });
+    const { id, plan } = await begun(bridge, { query });
+    expect(plan.predicted).toMatchObject({ examined: 1, deliverable: 0, failed: 1 });
     const { counts, errors } = await until(bridge, id, "completed");
     expect(counts).toMatchObject({ succeeded: 0, failed: 1, skipped: 0 });
     expect(errors).toMatchObject([

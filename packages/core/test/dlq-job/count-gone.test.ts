@@ -24,6 +24,7 @@ async function counted(there: number, over: Partial<Job>): Promise<Job> {
 
 const pending = ["p1", "p2"];
 const plan = { ...aJob().plan, exact: false };
+const estimate = { ...plan, total: 40, seen: 8 };
 const almostDone = { pending, counts: { ...COUNTS, succeeded: 9 } };
 
 test.each<[string, number, Partial<Job>, object]>([
@@ -33,6 +34,18 @@ test.each<[string, number, Partial<Job>, object]>([
   ["is delivered, however many have joined", 9, { pending }, { total: 10, succeeded: 5, skipped: 0, remaining: 5 }],
   ["is delivered, also where more are done than were planned", 4, almostDone, { total: 11, succeeded: 11, skipped: 0 }],
   ["is delivered, also of a plan that counted too few", 20, { pending, plan }, { total: 10, succeeded: 5, skipped: 0 }],
+  [
+    "is skipped, of an estimate as far as entries were seen",
+    4,
+    { plan: estimate, total: 40 },
+    { total: 8, skipped: 1, remaining: 4 },
+  ],
+  [
+    "is not told of an estimate: what remains is",
+    6,
+    { plan: estimate, total: 40 },
+    { total: 9, skipped: 0, remaining: 6 },
+  ],
 ])("spec 4.10.6: what is gone after a kill %s", async (_, there, over, expected) => {
   const job = await counted(there, over);
   expect(progressOf(job)).toMatchObject({ ...expected, pending: 0 });

@@ -18,6 +18,22 @@ describe("progress", () => {
     });
   });
 
+  it("does not say what is left when all that was counted is done, and not all was counted", () => {
+    const plan = { ...aJob().plan, exact: false };
+    const counts = { ...aJob().counts, succeeded: 12 };
+    const job = aJob({ state: "running", total: 12, counts, plan, inFlight: 3, pace: 5 });
+    expect(progressOf(job)).toMatchObject({ exact: false, isLeftKnown: false, total: 15 });
+    expect(progressOf(job).etaMs).toBeUndefined();
+    expect(progressOf({ ...job, total: 20 })).toMatchObject({
+      exact: false,
+      isLeftKnown: true,
+      remaining: 8,
+      percent: 60,
+    });
+    const lanes = job.lanes.map((lane) => ({ ...lane, ended: true }));
+    expect(progressOf({ ...job, lanes, inFlight: 0 })).toMatchObject({ exact: true, isLeftKnown: true, percent: 100 });
+  });
+
   it("has no end in sight while nothing moves, and is 100 percent of nothing", () => {
     expect(progressOf(aJob({ state: "waiting", pace: 100 })).etaMs).toBeUndefined();
     expect(progressOf(aJob({ state: "completed", total: 0 })).percent).toBe(100);
