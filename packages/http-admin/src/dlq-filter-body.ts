@@ -1,16 +1,14 @@
-import { showable } from "@bridge/http-kit";
 import { ERROR_CODES, type ErrorCode } from "@bridge/ports";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
-import { category, text, timestamp } from "./values.ts";
+import { category, fingerprintValue, text, timestamp, valueOrNone } from "./values.ts";
 
 const CODES = Object.keys(ERROR_CODES) as readonly ErrorCode[];
-const FINGERPRINT = /^[0-9a-f]{16}$/;
 
 /** Which dead letters, as a body has it. */
 export const filterBody = v.strictObject({
   route_id: v.optional(text("Only entries of this route.", LIMITS.idLength)),
-  binding_id: v.optional(orEmpty("Only entries of this binding; empty: those without one.")),
+  binding_id: v.optional(valueOrNone("Only entries of this binding; empty: those without one.")),
   category: v.optional(category("Only entries of this error category.")),
   error_code: v.optional(
     v.pipe(
@@ -18,20 +16,13 @@ export const filterBody = v.strictObject({
       v.description("Only entries with this error code."),
     ),
   ),
-  fingerprint: v.optional(
-    v.pipe(
-      v.string("expected a string"),
-      v.description("Only failures of this kind."),
-      showable(),
-      v.regex(FINGERPRINT, "expected 16 hexadecimal digits"),
-    ),
-  ),
+  fingerprint: v.optional(fingerprintValue("Only failures of this kind.")),
   envelope_id: v.optional(text("Only entries of the message with this id.", LIMITS.messageText)),
   correlation_id: v.optional(text("Only entries with this correlation id.", LIMITS.messageText)),
   subject_prefix: v.optional(text("Only entries whose subject begins with this.", LIMITS.messageText)),
   since: v.optional(timestamp("Only entries that failed at or after this time.")),
   before: v.optional(timestamp("Only entries that failed before this time.")),
-  assignee: v.optional(orEmpty("Only entries that this person works on; empty: those that nobody does.")),
+  assignee: v.optional(valueOrNone("Only entries that this person works on; empty: those that nobody does.")),
   quarantined: v.optional(
     v.pipe(
       v.boolean("expected true or false"),
@@ -40,11 +31,3 @@ export const filterBody = v.strictObject({
   ),
   job_id: v.optional(text("Only entries that this job has redriven last.", LIMITS.idLength)),
 });
-
-function orEmpty(description: string) {
-  return v.pipe(
-    v.string("expected a string"),
-    v.description(description),
-    v.maxLength(LIMITS.idLength, `has more than ${LIMITS.idLength} characters`),
-  );
-}

@@ -10,7 +10,8 @@ import {
 } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import * as v from "valibot";
-import { category as categoryValue, filterValue, timestamp } from "./values.ts";
+import { LIMITS } from "./limits.ts";
+import { category as categoryValue, filterValue, fingerprintValue, timestamp, valueOrNone } from "./values.ts";
 
 const CODES = Object.keys(ERROR_CODES) as readonly ErrorCode[];
 
@@ -32,19 +33,20 @@ const SAYS = {
 
 /** The parameters of a query. */
 export const FILTER_QUERY = {
+  // An entry of which somebody has changed it may have a longer one, and has to be found.
   route_id: filterValue(SAYS.route_id),
-  binding_id: orEmpty(SAYS.binding_id),
+  binding_id: v.optional(valueOrNone(SAYS.binding_id)),
   category: v.optional(categoryValue(SAYS.category)),
   error_code: v.optional(
     v.pipe(v.picklist(CODES, `expected one of ${CODES.join(", ")}`), v.description(SAYS.error_code)),
   ),
-  fingerprint: filterValue(SAYS.fingerprint),
-  envelope_id: filterValue(SAYS.envelope_id),
-  correlation_id: filterValue(SAYS.correlation_id),
-  subject_prefix: filterValue(SAYS.subject_prefix),
+  fingerprint: v.optional(fingerprintValue(SAYS.fingerprint)),
+  envelope_id: filterValue(SAYS.envelope_id, LIMITS.messageText),
+  correlation_id: filterValue(SAYS.correlation_id, LIMITS.messageText),
+  subject_prefix: filterValue(SAYS.subject_prefix, LIMITS.messageText),
   since: v.optional(timestamp(SAYS.since)),
   before: v.optional(timestamp(SAYS.before)),
-  assignee: orEmpty(SAYS.assignee),
+  assignee: v.optional(valueOrNone(SAYS.assignee)),
   quarantined: v.optional(
     v.pipe(
       v.picklist(["true", "false"], "expected true or false"),
@@ -52,7 +54,7 @@ export const FILTER_QUERY = {
       v.transform((value) => value === "true"),
     ),
   ),
-  job_id: filterValue(SAYS.job_id),
+  job_id: filterValue(SAYS.job_id, LIMITS.idLength),
 };
 
 /** As it is decoded; times are read already. */
@@ -126,8 +128,4 @@ export function filterToWire(query: DeadLetterQuery): Readonly<Record<string, st
     ...(quarantined !== undefined && { quarantined }),
     ...(jobId !== undefined && { job_id: jobId }),
   };
-}
-
-function orEmpty(description: string) {
-  return v.optional(v.pipe(v.string(), v.description(description)));
 }

@@ -104,10 +104,33 @@ function hasAtMost(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max);
 }
 
-/** A query parameter: empty, it would pass for no filter at all. */
-export function filterValue(description: string) {
-  return v.optional(
-    v.pipe(v.string(), v.description(description), v.nonEmpty("is empty: give a value, or leave the parameter out")),
+/** A query parameter of at most `max` characters: empty, it would pass for no filter at all. */
+export function filterValue(description: string, max = Number.POSITIVE_INFINITY) {
+  const value = v.pipe(
+    v.string(),
+    v.description(description),
+    v.nonEmpty("is empty: give a value, or leave the parameter out"),
+  );
+  const bounded = v.pipe(value, v.maxLength(max, `has more than ${max} characters`));
+  return v.optional(max === Number.POSITIVE_INFINITY ? value : bounded);
+}
+
+/** A value that may be empty: that asks for entries that have none. */
+export function valueOrNone(description: string) {
+  return v.pipe(
+    v.string("expected a string"),
+    v.description(description),
+    v.maxLength(LIMITS.idLength, `has more than ${LIMITS.idLength} characters`),
+  );
+}
+
+/** Of a kind of failures. */
+export function fingerprintValue(description: string) {
+  return v.pipe(
+    v.string("expected a string"),
+    v.description(description),
+    showable(),
+    v.regex(/^[0-9a-f]{16}$/, "expected 16 hexadecimal digits, in small letters"),
   );
 }
 

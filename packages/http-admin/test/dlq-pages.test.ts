@@ -103,7 +103,7 @@ describe("operators 1.2: the filter", () => {
   it.each([
     ["quarantined=yes", "quarantined: expected true or false"],
     ["error_code=nothing", "error_code: expected one of TIMEOUT, "],
-    ["fingerprint=", "fingerprint: is empty: give a value, or leave the parameter out"],
+    ["fingerprint=", "fingerprint: expected 16 hexadecimal digits"],
     ["job_id=", "job_id: is empty"],
     ["sort=best", "sort: expected oldest or newest"],
     ["binding_id=a&binding_id=b", "binding_id: is given 2 times"],
@@ -115,6 +115,32 @@ describe("operators 1.2: the filter", () => {
       status: 400,
       body: { error: expect.stringContaining(error) as string },
     });
+  });
+});
+
+describe("interface 4.3: values of a filter", () => {
+  const long = "x".repeat(1_025);
+  it.each([
+    ["fingerprint", "4BE19F07C2A1D533"],
+    ["fingerprint", "x"],
+    ["binding_id", long.slice(768)],
+    ["envelope_id", long],
+    ["correlation_id", long],
+    ["subject_prefix", long],
+    ["assignee", long.slice(768)],
+    ["job_id", long.slice(768)],
+  ])("%s: a value that nothing can have is refused wherever it is given", async (name, value) => {
+    await using admin = await startAdmin();
+    const query = `${name}=${value}`;
+    const order = { kind: "redrive", reason: "it is back", filter: { [name]: value } };
+    const answers = await Promise.all([
+      admin.call("GET", `/dlq/messages?${query}`),
+      admin.call("GET", `/dlq/summary?${query}`),
+      admin.call("GET", `/dlq/export?${query}`),
+      admin.call("POST", "/dlq/jobs", order),
+    ]);
+    const refused = { status: 400, body: { error: expect.stringContaining(`${name}: `) as string } };
+    expect(answers).toMatchObject(answers.map(() => refused));
   });
 });
 

@@ -8,7 +8,9 @@ const MARK = "mark-0123456789";
 const NUMBER = 98_765_431;
 /** Texts without a format or a list of words that can be no secret, durations among them. */
 const PLAIN = new Set(
-  "by confirm_within duration filter.fingerprint guard.level_for ramp_pause topics ttl undo_within".split(" "),
+  "by confirm_within duration filter.fingerprint fingerprint guard.level_for ramp_pause topics ttl undo_within".split(
+    " ",
+  ),
 );
 const CANARY = "canary-0123456789";
 const CANARIES = [CANARY, Buffer.from(CANARY).toString("base64")];
