@@ -8,7 +8,12 @@ import { type LeftName, leftIn, leftNameOf, markOf, putVersion, revertedNameOf }
 import { MissingFileError, readBytes } from "./read-text.ts";
 import { ifMissing, syncFolderOf } from "./replace-file.ts";
 
-const KEPT = 20;
+/** So many of the newest are read: of older ones it is only said that they are there. */
+const READ = 20;
+/** So many there are at most. */
+const KEPT = 200;
+
+const UNREAD = { unreadable: `it is not among the newest ${READ}, which are read` };
 
 /** Former documents of a file that have left something in their stores: which is said by the name of each, so that it takes no room. */
 export class FileLeftVersions implements ConfigLeftVersions {
@@ -25,8 +30,8 @@ export class FileLeftVersions implements ConfigLeftVersions {
   async list(signal: AbortSignal): Promise<readonly LeftVersion[]> {
     const folder = versionsOf(await this.#file.place());
     const listed: LeftVersion[] = [];
-    for (const { version, stores, name, mark } of (await namesIn(folder)).slice(0, KEPT)) {
-      const kept = await this.#keptAt(join(folder, name), mark, signal);
+    for (const [at, { version, stores, name, mark }] of (await namesIn(folder)).entries()) {
+      const kept = at < READ ? await this.#keptAt(join(folder, name), mark, signal) : UNREAD;
       if (kept !== undefined) listed.push({ version, stores, where: join(basename(folder), name), kept });
     }
     return listed;

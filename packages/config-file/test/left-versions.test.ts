@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, it, vi } from "vitest";
@@ -52,6 +52,8 @@ it("spec 4.9.8: over restarts and commits it is told, until each of its stores h
     await using next = await restarted(here);
     expect(next.told).toMatch(/^version 42 has stores.dlq at /);
     await next.follow(46, { ...BRIDGE, stores: { dlq: { ...store("x"), abandon_backlog: true } } });
+    expect(next.transactions.leftBehind()).toMatch(/^version 42 has stores.dlq at /);
+    await next.follow(47, { ...BRIDGE, stores: { dlq: store("y") } });
     expect(next.transactions.leftBehind()).toBeUndefined();
     await expect.poll(marked, PATIENCE).toEqual([]);
   }
@@ -73,7 +75,7 @@ describe.each([
   ["is junk", (path: string) => writeFileSync(path, Buffer.alloc(500, 0xff))],
   ["is too large", (path: string) => writeFileSync(path, `a: "${"x".repeat(5 * 1024 * 1024)}"\n`)],
 ])("a document that %s", (_, spoil) => {
-  it("spec 4.9.8: is told with what helps, until what it has left may be left, or it is removed", async () => {
+  it("spec 4.9.8: is told with what helps, until it is removed", async () => {
     await takenBack();
     spoil(theMarked());
     {
@@ -104,7 +106,7 @@ it("spec 4.9.8: an older copy of the file, and the same number once more: both v
   await using start = await restarted(here);
   expect(marked()).toHaveLength(2);
   expect(start.told).toMatch(
-    /^version 42 .*kept as bridge\.yaml\.versions.42\.left-.*; the same is true of version 42 \(stores\.outbox.*, kept as bridge\.yaml\.versions.42\.left-[^ ]*\.yaml\)$/,
+    /^version 42 .*kept as bridge\.yaml\.versions.42\.left-.*; the same is true of version 42 \(stores\.outbox.*, kept as bridge\.yaml\.versions.42\.left-[^ ]*\.yaml, which that number finds when .*\)$/,
   );
   await start.follow(43, MOVED);
   expect(start.transactions.leftBehind()).toMatch(/^version 42 has stores.outbox at [^;]*;/);
@@ -217,3 +219,68 @@ it.each(["config_version: 42\nbridge: {id: plant-7}\n", ""])(
     );
   },
 );
+
+const reading = (name: string) => readFileSync(join(versions(), name), "utf8");
+
+/** What `from_version` comes to. */
+async function committed({ transactions }: Awaited<ReturnType<typeof restarted>>, fromVersion: number) {
+  const { id } = await transactions.open(60_000, NEVER, fromVersion);
+  const { changes } = await transactions.diff(id, NEVER);
+  return { changes, result: await transactions.commit(id, "alice") };
+}
+
+it("spec 4.9.7: of what has the number of what is stored, from_version finds what has left something, one after the other", async () => {
+  for (const place of ["b", "c"]) {
+    await here.killed({ ...BRIDGE, stores: { outbox: store(place), dlq: store("x") } });
+    await using _ = await restarted(here);
+    writeFileSync(here.path, FORMER);
+    rmSync(`${here.path}.history.jsonl`);
+  }
+  writeFileSync(here.path, FORMER.replace("41", "42"));
+  await using start = await restarted(here);
+  const first = marked().toSorted()[0] ?? "";
+  expect(start.told).toContain(`(from_version: 42, kept as ${join("bridge.yaml.versions", first)})`);
+  const places = [/path: ([bc])/.exec(reading(first))?.[1]];
+  for (const version of [43, 44]) {
+    const { changes, result } = await committed(start, 42);
+    expect([changes.length > 0, result]).toEqual([true, { status: "committed", version }]);
+    places.push(/outbox: .*?path: "?([abc])/s.exec(readFileSync(here.path, "utf8"))?.[1]);
+    await expect.poll(() => marked().length, PATIENCE).toBe(44 - version);
+  }
+  expect([places[0] === places[1], new Set(places)]).toEqual([true, new Set(["b", "c"])]);
+  expect(start.transactions.leftBehind()).toBeUndefined();
+});
+
+it("spec 4.9.7: what is stored has its number for itself when nothing of that number has left anything", async () => {
+  await takenBack();
+  await using start = await restarted(here);
+  expect(await committed(start, 41)).toEqual({ changes: [], result: { status: "committed", version: 41 } });
+});
+
+it.each([
+  ["the history", () => rmSync(`${here.path}.history.jsonl`)],
+  ["the folder of former versions", () => rmSync(versions(), { recursive: true })],
+])("spec 4.9.5: a version is above all that is known, also when %s was moved away", async (_, move) => {
+  await takenBack();
+  move();
+  await using start = await restarted(here);
+  const { id } = await start.transactions.open(60_000, NEVER);
+  await start.transactions.patch(id, { bridge: { log_level: "debug" } }, NEVER);
+  expect(await start.transactions.commit(id, "alice")).toEqual({ status: "committed", version: 43 });
+});
+
+it("spec 4.9.8: of more than 20 it is said how many there are besides, and where; none is thrown away", async () => {
+  await takenBack();
+  const [name = ""] = marked();
+  for (let version = 101; version < 126; version++)
+    writeFileSync(
+      join(versions(), name.replace("42", `${version}`)),
+      reading(name).replace(/path: "?b/, `path: q${version}`),
+    );
+  await using start = await restarted(here);
+  expect(start.told).toMatch(/ 6 older ones, versions 42 to 105, kept in the same folder$/);
+  const left = start.store.versions.left;
+  const stored = await start.store.load(NEVER);
+  if (stored !== undefined) await left?.keep(stored, ["outbox"], NEVER);
+  expect(marked()).toHaveLength(27);
+});

@@ -13,6 +13,8 @@ import type { ConfigSource } from "./config-source.ts";
 import { messageOf } from "./message-of.ts";
 
 const TIMEOUT_MS = 30_000;
+/** Nothing is the matter with it. */
+const ON_PROBATION = "it was on probation";
 
 interface Start {
   readonly source: ConfigSource;
@@ -41,7 +43,7 @@ export async function formerConfiguration(
   };
   try {
     const left = await unfinishedDeparture(source.store.departures, stored, check, either);
-    return left !== undefined && settled ? { former: left.former, why: "it was on probation" } : left;
+    return left !== undefined && settled ? { former: left.former, why: ON_PROBATION } : left;
   } catch (error) {
     signal.throwIfAborted();
     const unread = messageOf(error);
@@ -69,9 +71,9 @@ export async function leaveFormer(
   store: ConfigStore,
   { clock, logger, storesOf }: Pick<Seams, "clock" | "logger"> & { readonly storesOf: StoresOf },
 ): Promise<LeftFormer> {
-  const leftBehind = await leftByDeparture(former, stored, why, storesOf);
+  const leftBehind = await leftByDeparture(former, stored, why === ON_PROBATION ? undefined : why, storesOf);
   if (leftBehind !== undefined)
-    logger.error("messages may be left behind: the former configuration cannot run again", {
+    logger.error("messages may be left behind: the former configuration is not run again", {
       config_version: former.version,
       left_stores: leftBehind.leftStores.join(", "),
       error: why,

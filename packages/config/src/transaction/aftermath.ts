@@ -5,10 +5,10 @@ import type { Leftovers } from "./leftovers.ts";
 
 /** What the last commit has left for people to put in order. */
 export class Aftermath {
-  readonly #leftovers: Pick<Leftovers, "comesIntoForce" | "runs">;
+  readonly #leftovers: Pick<Leftovers, "runs">;
   #notApplied: NotApplied | undefined;
 
-  constructor(leftovers: Pick<Leftovers, "comesIntoForce" | "runs">) {
+  constructor(leftovers: Pick<Leftovers, "runs">) {
     this.#leftovers = leftovers;
   }
 
@@ -22,7 +22,7 @@ export class Aftermath {
       this.#notApplied = { version: result.version, error: result.error };
     else if (result.status === "committed" || result.status === "committed_applying") this.storedRuns();
     if (result.status === "committed" || result.status === "committed_applying" || result.status === "probation")
-      this.#leftovers.comesIntoForce({ ...config, configVersion: result.version });
+      this.#leftovers.runs({ ...config, configVersion: result.version });
   }
 
   /** What is stored has come into force, whoever brought it there; `config`: what, when nobody has just brought it. */

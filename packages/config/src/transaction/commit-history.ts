@@ -1,6 +1,7 @@
 import { type Clock, type ConfigHistoryEntry, type ConfigStore, type Logger, type StoredConfig } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { isCounted } from "../config-version.ts";
+import { messageOf } from "./probation-refusals.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -18,14 +19,24 @@ export class CommitHistory {
   }
 
   /**
-   * The version after which the next one is counted: that of `base`, or the highest that was ever committed or begun, when somebody
-   * has put an older document back by hand. So no two commits have one version, also after one whose process was killed.
+   * The version after which the next one is counted: that of `base`, or the highest that was ever committed or begun, or is kept, when
+   * somebody has put an older document back by hand. So no two commits have one version, also after one whose process was killed, and
+   * when the history or what is kept was moved away.
    */
   async after({ version }: StoredConfig): Promise<number> {
     let highest = version;
     await this.#keep(version, async (signal) => {
       for (const entry of (await this.#store.history?.list(signal)) ?? [])
         if (!this.#isFree(entry) && isCounted(entry.version)) highest = Math.max(highest, entry.version);
+    });
+    await this.#within(async (signal) => {
+      const kept = (await this.#store.versions?.list(signal)) ?? [];
+      highest = Math.max(highest, ...kept.filter(isCounted));
+    }).catch((error: unknown) => {
+      this.#logger.warn("which former versions are kept is not known: the next one is counted without them", {
+        config_version: version,
+        error: messageOf(error),
+      });
     });
     return highest;
   }
@@ -113,20 +124,21 @@ export class CommitHistory {
   }
 
   async #keep(version: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    await this.#within(work).catch((error: unknown) => {
+      this.#logger.warn("the history of the configuration cannot be kept", {
+        config_version: version,
+        error: messageOf(error),
+      });
+    });
+  }
+
+  async #within(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     using limit = deadline(
       this.#clock,
       TIMEOUT_MS,
       new Error(`the history was not written in ${TIMEOUT_MS / 1_000} s`),
     );
-    try {
-      await work(limit.signal);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.warn("the history of the configuration cannot be kept", {
-        config_version: version,
-        error: reason,
-      });
-    }
+    await work(limit.signal);
   }
 }
 

@@ -17,49 +17,75 @@ export interface LeftBehind {
   readonly where?: string | undefined;
 }
 
-/** Which of its stores nobody delivers or sees yet when `config` runs; `abandoned`: which it may leave as they are. */
+/** Which of its stores nobody delivers or sees yet when `config` runs. */
 export function stillLeft(
   { leftStores, stores }: Pick<LeftBehind, "leftStores" | "stores">,
   config: Pick<BridgeConfig, "stores">,
-  abandoned: readonly string[],
 ): readonly Stranded["store"][] {
   const runs = (role: Stranded["store"]): boolean => {
     const left = stores?.[role];
     return left !== undefined && samePlace(left, config.stores[role]);
   };
-  return LEFT_ROLES.filter((role) => leftStores.includes(role) && !abandoned.includes(role) && !runs(role));
+  return LEFT_ROLES.filter((role) => leftStores.includes(role) && !runs(role));
+}
+
+/** As they are found by their versions: the newest first, and of one version the first of the names. */
+export function inOrder(left: readonly LeftBehind[]): readonly LeftBehind[] {
+  const name = ({ where }: LeftBehind): string => where ?? "";
+  return left.toSorted((a, b) => b.version - a.version || (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0));
+}
+
+/** In a word, for the log. */
+export function namesOf(left: readonly LeftBehind[]): string {
+  return left.map(({ version, leftStores }) => `${version} (${leftStores.join(", ")})`).join(", ");
 }
 
 /** Of so many versions it is told what each has left. */
 const TOLD = 20;
 
-/** All that was left behind, the newest first, and how to get at it; `runs`: which version runs, as far as it is known. */
-export function leftBehindBy([newest, ...others]: readonly LeftBehind[], runs: number | undefined): string | undefined {
+/** All that was left behind, in order, and how to get at it; `runs`: which version runs, as far as it is known. */
+export function leftBehindBy(left: readonly LeftBehind[], runs: number | undefined): string | undefined {
+  const [newest, ...others] = left;
   if (newest === undefined) return undefined;
   const { version, leftStores, unusable, changed, where } = newest;
   const stores = leftStores.map((role) => `stores.${role}`);
-  const now = runs === undefined ? "what runs" : `what runs, version ${runs}`;
   const mend = unusable === undefined ? "" : `; it cannot run again as it is (${unusable}): mend that`;
   const look = changed === undefined ? "" : "; its document was changed after it was kept: see that it is whole first";
   const kept = where === undefined ? "" : `, kept as ${where}`;
   const flags = stores.map((store) => `${store}.abandon_backlog: true`).join(" and ");
   const told = others.slice(0, TOLD - 1);
-  const older = others.length - told.length;
-  const more = told.map((other) => `version ${alsoLeft(other)}`).concat(older === 0 ? [] : `${older} older ones`);
+  const older = others.slice(told.length);
+  const more = [
+    ...told.map((other, at) => `version ${alsoLeft(other, left[at]?.version === other.version)}`),
+    ...(older.length === 0 ? [] : [olderOnes(older)]),
+  ];
   return [
-    `version ${version} has ${stores.join(" and ")} at another place than ${now}, and ended with its process: what waits there nobody delivers or sees${mend}${look}`,
+    `version ${version} has ${stores.join(" and ")} at another place than ${whatRuns(version, runs)}, and ended with its process: what waits there nobody delivers or sees${mend}${look}`,
     `commit version ${version} again (from_version: ${version}${kept}), let it be delivered, and go back then`,
-    `or leave it there, with a change that brings ${flags}`,
+    `to leave something there, go back with a change that brings ${flags}`,
+    ...(where === undefined ? [] : [`to have it told no more without that, remove ${where} and reload`]),
     ...(more.length === 0 ? [] : [`the same is true of ${more.join(", ")}`]),
   ].join("; ");
 }
 
-function alsoLeft({ version, leftStores, unusable, changed, where }: LeftBehind): string {
+function whatRuns(version: number, runs: number | undefined): string {
+  if (runs === undefined) return "what runs";
+  return runs === version ? `what runs, another document of version ${runs}` : `what runs, version ${runs}`;
+}
+
+/** @param isNext whether the one before it has its number, and is found by that first */
+function alsoLeft({ version, leftStores, unusable, changed, where }: LeftBehind, isNext: boolean): string {
   const said = [
     leftStores.map((role) => `stores.${role}`).join(" and "),
     ...(where === undefined ? [] : [`kept as ${where}`]),
+    ...(isNext ? ["which that number finds when nothing is left of the one before"] : []),
     ...(unusable === undefined ? [] : [`which cannot run again as it is: ${unusable}`]),
     ...(changed === undefined ? [] : ["which was changed after it was kept"]),
   ];
   return `${version} (${said.join(", ")})`;
+}
+
+function olderOnes(older: readonly LeftBehind[]): string {
+  const isKept = older.every(({ where }) => where !== undefined);
+  return `${older.length} older ones, versions ${older.at(-1)?.version} to ${older[0]?.version}${isKept ? ", kept in the same folder" : ""}`;
 }

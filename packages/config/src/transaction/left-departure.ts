@@ -4,11 +4,11 @@ import type { LeftBehind } from "./left-behind.ts";
 import { movedStores } from "./moved-stores.ts";
 import type { StoresOf } from "./named-stores.ts";
 
-/** What is left behind in the stores of `former`, which cannot run again, when `runs` does; `undefined` when both have the same stores. */
+/** What is left behind in the stores of `former`, which is not run again, when `runs` does; `undefined` when both have the same stores. */
 export async function leftByDeparture(
   { version, document }: StoredConfig,
   runs: Pick<BridgeConfig, "stores">,
-  unusable: string,
+  unusable: string | undefined,
   storesOf: StoresOf,
 ): Promise<LeftBehind | undefined> {
   const stores = await storesOf(document);

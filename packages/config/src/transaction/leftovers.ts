@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BridgeConfig } from "../model.ts";
 import { bounded } from "./commit-parts.ts";
 import { endNoted, keepLeft } from "./keep-left.ts";
-import { type LeftBehind, leftBehindBy, stillLeft } from "./left-behind.ts";
+import { inOrder, type LeftBehind, leftBehindBy, namesOf, stillLeft } from "./left-behind.ts";
 import { locatedLeft } from "./located-left.ts";
 import { LEFT_ROLES, type StoresOf } from "./named-stores.ts";
 import type { Reverted } from "./on-probation.ts";
@@ -20,9 +20,6 @@ interface Parts {
 
 /** What brings stores into force. */
 type Running = Pick<BridgeConfig, "configVersion" | "stores">;
-
-/** And says which former ones may be left as they are. */
-type InForce = Running & Pick<BridgeConfig, "abandonBacklog">;
 
 /** What former processes have left in the stores of versions that run no more, as the store of the document has kept it. Never rejects. */
 export async function keptLeftovers(parts: Parts): Promise<readonly LeftBehind[]> {
@@ -47,8 +44,8 @@ async function leftBy({ version, stores, where, kept }: LeftVersion, storesOf: S
 }
 
 /**
- * What was left in stores that nobody opens any more: it is told, over restarts, until a configuration runs that has these stores, or one
- * comes into force that may leave them.
+ * What was left in stores that nobody opens any more: it is told, over restarts, until a configuration runs that has these stores, or
+ * somebody has removed the document that says it. A change that may leave messages behind leaves what runs, and ends nothing of this.
  */
 export class Leftovers {
   readonly #parts: Parts;
@@ -59,12 +56,10 @@ export class Leftovers {
   #runs: number | undefined;
   /** What could not be kept: its note says what it was, for the next start. */
   #unkept: { readonly stored: StoredConfig; readonly leftStores: LeftBehind["leftStores"] } | undefined;
-  /** What the configuration in force may leave, which counts when it is brought. */
-  #abandoned: readonly string[] = [];
 
   /** @param starting what the process is about to run: what it brings back is not told as left meanwhile. Default: that is not known */
   constructor(left: readonly LeftBehind[], parts: Parts, starting?: Running) {
-    this.#left = newestFirst(left);
+    this.#left = inOrder(left);
     this.#parts = parts;
     this.#starting = starting;
     this.#runs = starting?.configVersion;
@@ -72,7 +67,7 @@ export class Leftovers {
 
   /** Which messages are where nobody delivers or sees them. */
   get told(): string | undefined {
-    const left = this.#starting === undefined ? this.#left : narrowed(this.#left, this.#starting, []);
+    const left = this.#starting === undefined ? this.#left : narrowed(this.#left, this.#starting);
     return leftBehindBy(left, this.#runs);
   }
 
@@ -85,7 +80,7 @@ export class Leftovers {
     const isOther = (left: LeftBehind): boolean => left.version !== version || !isDeepStrictEqual(left.stores, stores);
     const known = this.#left.find((left) => !isOther(left));
     const left = { ...known, version, leftStores, stores };
-    this.#left = newestFirst([...this.#left.filter(isOther), left]);
+    this.#left = inOrder([...this.#left.filter(isOther), left]);
     void this.#turns.run(() => this.#locate());
   }
 
@@ -108,34 +103,29 @@ export class Leftovers {
   }
 
   /** A process runs with what it has started with. */
-  starts(config: InForce): void {
+  starts(config: Running): void {
     this.runs(config);
-    const left = this.#left.map(({ version, leftStores }) => `${version} (${leftStores.join(", ")})`).join(", ");
+    const left = namesOf(this.#left);
     if (left !== "") this.#parts.logger.warn("messages may wait in stores of former versions", { left });
-    if (this.#left.some(({ where }) => where === undefined)) void this.#turns.run(() => this.#locate());
-  }
-
-  /** Runs, though nobody has just brought it: it says of nothing that it may be left. */
-  runs(config: InForce): void {
-    this.#abandoned = config.abandonBacklog ?? [];
-    this.#narrow(config, []);
   }
 
   /** What a store holds that runs again is delivered and seen, and nobody leaves it while something is in it. */
-  comesIntoForce(config: InForce): void {
-    const abandons = config.abandonBacklog ?? [];
-    const brought = abandons.filter((role) => !this.#abandoned.includes(role));
-    this.#abandoned = abandons;
-    this.#narrow(config, brought);
-  }
-
-  #narrow(config: InForce, abandoned: readonly string[]): void {
+  runs(config: Running): void {
     this.#starting = undefined;
     this.#runs = config.configVersion;
     const before = this.#left;
-    this.#left = narrowed(before, config, abandoned);
-    if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) return;
-    void this.#turns.run(() => this.#note(config, abandoned));
+    if (before.length === 0) return;
+    this.#left = narrowed(before, config);
+    if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) {
+      void this.#turns.run(() => this.#locate());
+      return;
+    }
+    this.#parts.logger.info("stores of former versions run again: what they hold is delivered and seen", {
+      config_version: config.configVersion,
+      left_before: namesOf(before),
+      left: namesOf(this.#left),
+    });
+    void this.#turns.run(() => this.#note(config));
     const unkept = this.#unkept?.stored.version;
     if (unkept === undefined || this.#left.some(({ version }) => version === unkept)) return;
     this.#unkept = undefined;
@@ -146,18 +136,28 @@ export class Leftovers {
   async #locate(): Promise<void> {
     const { store } = this.#parts;
     if (store.versions?.left === undefined || this.#left.length === 0) return;
-    const kept = await listed(this.#parts).catch(() => []);
-    this.#left = locatedLeft(this.#left, kept);
+    const kept = await listed(this.#parts).catch(() => undefined);
+    if (kept === undefined) return;
+    const { left, gone } = locatedLeft(this.#left, kept);
+    this.#left = inOrder(left);
+    if (gone.length > 0)
+      this.#parts.logger.warn(
+        "what former versions have left in their stores is told no more: somebody has removed it",
+        {
+          left: namesOf(gone),
+          files: gone.map(({ where }) => where).join(", "),
+        },
+      );
   }
 
   /** What is noted is looked at anew: some of it may have been kept after it was told here. */
-  async #note(config: InForce, abandoned: readonly string[]): Promise<void> {
+  async #note(config: Running): Promise<void> {
     const { store, storesOf, clock, logger } = this.#parts;
     const left = store.versions?.left;
     if (left === undefined) return;
     try {
       for (const one of await bounded(clock, (signal) => left.list(signal))) {
-        const still = stillLeft(await leftBy(one, storesOf), config, abandoned);
+        const still = stillLeft(await leftBy(one, storesOf), config);
         if (still.length < one.stores.length) await bounded(clock, (signal) => left.narrow(one, still, signal));
       }
       await this.#locate();
@@ -170,14 +170,10 @@ export class Leftovers {
 }
 
 /** What is left of it when `config` runs. */
-function narrowed(all: readonly LeftBehind[], config: Running, abandoned: readonly string[]): readonly LeftBehind[] {
+function narrowed(all: readonly LeftBehind[], config: Running): readonly LeftBehind[] {
   return all.flatMap((left) => {
-    const leftStores = stillLeft(left, config, abandoned);
+    const leftStores = stillLeft(left, config);
     if (leftStores.length === left.leftStores.length) return [left];
     return leftStores.length === 0 ? [] : [{ ...left, leftStores }];
   });
-}
-
-function newestFirst(left: readonly LeftBehind[]): readonly LeftBehind[] {
-  return left.toSorted((a, b) => b.version - a.version);
 }

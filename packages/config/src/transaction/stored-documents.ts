@@ -69,12 +69,14 @@ export class StoredDocuments {
    */
   async former(version: number, base: StoredConfig, signal: AbortSignal): Promise<FormerVersion | undefined> {
     const { versions, texts } = this.#options.store;
-    if (version === base.version) return undefined;
+    if (version === base.version && versions?.left === undefined) return undefined;
     if (versions === undefined)
       throw new TransactionError("unsupported", "the configuration is kept where no former versions are");
     let stored: StoredConfig | undefined;
     let text: string | undefined;
     try {
+      // What is stored has the number, too: only what has left something in its stores is told to be found by it.
+      if (version === base.version && !(await this.#hasLeft(version, signal))) return undefined;
       stored = await this.within(signal, (bound) => versions.load(version, bound));
       if (stored !== undefined) ({ text } = (await texts?.of(stored, signal)) ?? {});
     } catch (error) {
@@ -91,6 +93,12 @@ export class StoredDocuments {
       ...(config !== undefined && { config }),
     };
     return { stored, pending: { document, text } };
+  }
+
+  async #hasLeft(version: number, signal: AbortSignal): Promise<boolean> {
+    const { left } = this.#options.store.versions ?? {};
+    const all = await this.within(signal, async (bound) => (await left?.list(bound)) ?? []);
+    return all.some((one) => one.version === version);
   }
 
   /** Of the document that was looked at last it is kept. */

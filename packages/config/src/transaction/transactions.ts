@@ -263,7 +263,7 @@ class Transactions implements ConfigTransactions {
 
   followed(config?: BridgeConfig): void {
     this.#aftermath.storedRuns();
-    if (config !== undefined) this.#leftovers.comesIntoForce(config);
+    if (config !== undefined) this.#leftovers.runs(config);
   }
 
   async #commit(transaction: Transaction, actor: string, trial: CommitTrial | undefined): Promise<CommitResult> {

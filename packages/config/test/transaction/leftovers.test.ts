@@ -31,18 +31,22 @@ async function stage(...first: readonly LeftVersion[]) {
     },
   };
   const versions = { left, list: async () => [], load: async () => undefined, keepReverted: async () => {} };
+  const logged: unknown[] = [];
   const parts = {
     store: { versions },
     storesOf: async ({ n }: StoredConfig["document"]) => documents[n as number] ?? {},
     clock: systemClock,
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: (...line: unknown[]) => void logged.push(line) },
   };
   const start = async (starting?: ReturnType<typeof config>) =>
     new Leftovers(await keptLeftovers(parts), parts, starting);
   const keeps = (one: LeftVersion): void => void (listed = [...listed, one]);
+  const removes = (where: string): void => void (listed = listed.filter((one) => one.where !== where));
   return {
     start,
     keeps,
+    removes,
+    logged,
     leftovers: await start(),
     noted: () => listed.map(({ version, stores }) => [version, ...stores]),
   };
@@ -65,7 +69,7 @@ it("what was left behind is told until each of its stores has run again, whoever
   expect(leftovers.told).toMatch(
     /^version 42 has stores.outbox and stores.dlq .* runs, version 41, .*from_version: 42/,
   );
-  leftovers.comesIntoForce(config(43, { outbox: store("a"), dlq: store("c") }));
+  leftovers.runs(config(43, { outbox: store("a"), dlq: store("c") }));
   expect(leftovers.told).toMatch(
     /^version 42 has stores.outbox at .* runs, version 43, .* stores.outbox.abandon_backlog/,
   );
@@ -73,7 +77,7 @@ it("what was left behind is told until each of its stores has run again, whoever
   const next = await start();
   next.starts(config(43, { outbox: store("a"), dlq: store("c") }));
   expect(next.told).toMatch(/^version 42 has stores.outbox at /);
-  next.comesIntoForce(config(44, { outbox: store("b") }));
+  next.runs(config(44, { outbox: store("b") }));
   expect(next.told).toBeUndefined();
   await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
   expect((await start()).told).toBeUndefined();
@@ -82,7 +86,7 @@ it("what was left behind is told until each of its stores has run again, whoever
 it("what was left behind is told over what has other stores, or none, and over what could not be brought into force", async () => {
   const { leftovers, noted } = await stage(BOTH);
   const aftermath = new Aftermath(leftovers);
-  leftovers.comesIntoForce(config(43, {}));
+  leftovers.runs(config(43, {}));
   const brings = (status: "rolled_back" | "committed") =>
     aftermath.ofCommit({
       begun: true,
@@ -97,22 +101,51 @@ it("what was left behind is told over what has other stores, or none, and over w
   await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
 });
 
-it("what may be left is told no more, when that is brought: not when it was there at the start, and not of another store", async () => {
-  const { leftovers, noted } = await stage(BOTH);
-  leftovers.starts(config(41, {}, ["dlq"]));
-  leftovers.comesIntoForce(config(42, {}, ["dlq"]));
-  expect(leftovers.told).toMatch(/has stores.outbox and stores.dlq /);
-  leftovers.comesIntoForce(config(43, {}));
-  leftovers.comesIntoForce(config(44, {}, ["dlq"]));
-  expect(leftovers.told).toMatch(/has stores.outbox at /);
-  // What is taken back brings nothing.
-  leftovers.runs(config(43, {}, ["outbox"]));
-  leftovers.comesIntoForce(config(45, {}, ["outbox"]));
-  expect(leftovers.told).toMatch(/has stores.outbox at /);
-  leftovers.comesIntoForce(config(46, {}));
-  leftovers.comesIntoForce(config(47, {}, ["outbox"]));
+it("spec 4.9.8: a change that may leave messages behind leaves what runs: of what other versions have left nothing is forgotten", async () => {
+  const { leftovers, noted } = await stage(kept(40, "outbox"), BOTH);
+  leftovers.starts(config(41, { outbox: store("a") }));
+  leftovers.runs(config(43, { outbox: store("x") }, ["outbox", "dlq"]));
+  expect(leftovers.told).toMatch(/^version 42 has stores.outbox and stores.dlq .*version 40 \(stores.outbox/);
+  expect(noted()).toEqual([
+    [40, "outbox"],
+    [42, "outbox", "dlq"],
+  ]);
+});
+
+it("spec 4.9.8: one that says the version of what runs is told as another document, and two of one version in their order", async () => {
+  const { leftovers } = await stage(
+    { ...kept(42, "outbox"), where: "42.b", kept: { stored: { version: 42, revision: "s", document: { n: 40 } } } },
+    { ...BOTH, where: "42.a" },
+  );
+  leftovers.starts(config(42, {}));
+  expect(leftovers.told).toMatch(
+    /than what runs, another document of version 42, .*kept as 42.a.*version 42 \(stores.outbox, kept as 42.b, which that number finds when nothing is left of the one before\)$/,
+  );
+});
+
+it("spec 4.9.8: what somebody has removed is told no more from the next configuration on, and the log says so", async () => {
+  const { leftovers, removes, logged } = await stage(kept(40, "outbox"), BOTH);
+  leftovers.starts(config(41, {}));
+  removes("42");
+  leftovers.runs(config(41, {}));
+  await vi.waitFor(() => expect(leftovers.told).toMatch(/^version 40 [^;]*; commit version 40/), PATIENCE);
+  expect(leftovers.told).not.toContain("42");
+  expect(logged).toContainEqual([
+    expect.stringContaining("is told no more"),
+    { left: "42 (outbox, dlq)", files: "42" },
+  ]);
+});
+
+it("spec 4.9.8: one that could not be read, and has been mended, ends as any other", async () => {
+  const { leftovers, removes, keeps } = await stage({ ...BOTH, kept: { unreadable: "it is cut off" } });
+  leftovers.starts(config(41, {}));
+  expect(leftovers.told).toContain("cut off");
+  removes("42");
+  keeps(BOTH);
+  leftovers.runs(config(41, {}));
+  await vi.waitFor(() => expect(leftovers.told).not.toContain("cut off"), PATIENCE);
+  leftovers.runs(config(43, documents[42] ?? {}));
   expect(leftovers.told).toBeUndefined();
-  await vi.waitFor(() => expect(noted()).toEqual([]), PATIENCE);
 });
 
 it("spec 4.9.8: several are told, the newest first, each with its stores and its file, and each ends by itself", async () => {
@@ -120,7 +153,7 @@ it("spec 4.9.8: several are told, the newest first, each with its stores and its
   expect(leftovers.told).toMatch(
     /^version 42 .* \(from_version: 42, kept as 42\), .*; the same is true of version 40 \(stores.outbox, kept as 40\)$/,
   );
-  leftovers.comesIntoForce(config(43, documents[42] ?? {}));
+  leftovers.runs(config(43, documents[42] ?? {}));
   expect(leftovers.told).toMatch(/^version 40 has stores.outbox at [^;]*; commit version 40 again/);
 });
 
@@ -144,7 +177,9 @@ it("spec 4.9.8: of more than 20 the newest are told, and how many there are besi
     logger: silentLogger,
   });
   expect(told.match(/kept as \d+\.x/g)).toHaveLength(20);
-  expect(told).toMatch(/version 3 \(stores.outbox, kept as 3.x\), 3 older ones$/);
+  expect(told).toMatch(
+    /version 3 \(stores.outbox, kept as 3.x\), 3 older ones, versions 0 to 2, kept in the same folder$/,
+  );
 });
 
 it("spec 4.9.8: while a process starts, a store that it brings back is not told, nor noted yet; what it has not is told", async () => {
@@ -165,21 +200,21 @@ it("spec 4.9.8: what is kept after it is told has its file from then on, and so 
   keeps({ ...BOTH, where: "42.left-dlq-outbox" });
   leftovers.starts(config(41, {}));
   await vi.waitFor(() => expect(leftovers.told).toMatch(/kept as 42.left-dlq-outbox\)/), PATIENCE);
-  leftovers.comesIntoForce(config(43, { dlq: store("c") }));
+  leftovers.runs(config(43, { dlq: store("c") }));
   await vi.waitFor(() => expect(leftovers.told).toMatch(/stores.outbox .*kept as 42.left-outbox\)/), PATIENCE);
 });
 
-it("one that cannot be read is told, with why, and ends only by what may be left", async () => {
+it("one that cannot be read is told, with why, and with what helps, whatever runs", async () => {
   const { leftovers } = await stage({
     version: 42,
     stores: ["dlq"],
     where: "42.x",
     kept: { unreadable: "it is cut off" },
   });
-  leftovers.comesIntoForce(config(43, { dlq: store("c") }));
-  expect(leftovers.told).toMatch(/version 42 .*\(it is cut off\): mend that; .*kept as 42\.x/);
-  leftovers.comesIntoForce(config(44, {}, ["dlq"]));
-  expect(leftovers.told).toBeUndefined();
+  leftovers.runs(config(43, { dlq: store("c") }));
+  expect(leftovers.told).toMatch(
+    /version 42 .*\(it is cut off\): mend that; .*kept as 42\.x.*, remove 42.x and reload$/,
+  );
 });
 
 it("what this start has taken back is the same as what is kept of it, and what has left nothing takes the place of nothing", async () => {

@@ -17,9 +17,9 @@ export interface LeftVersion {
   readonly kept: { readonly stored: StoredConfig; readonly changed?: true } | { readonly unreadable: string };
 }
 
-/** Former documents that have left something in their stores: the newest 20 of them, beside the others, and over restarts. */
+/** Former documents that have left something in their stores: the newest 20 of them at least, beside the others, and over restarts. */
 export interface ConfigLeftVersions {
-  /** The newest first. */
+  /** The newest first; those beyond the newest 20 may be listed as unreadable. */
   list(signal: AbortSignal): Promise<readonly LeftVersion[]>;
   /**
    * Keeps a document that comes from this store in this process, durably: `ConfigVersions.load` finds it by its version before any
