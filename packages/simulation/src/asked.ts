@@ -6,22 +6,22 @@ export const USAGE = `usage: pnpm simulate [--seeds N] [--from N|random] [--for 
 `;
 const DEFAULT_SEEDS = 100;
 
-/** What a command line asks for. */
+/** The options of a command line. */
 export interface Asked {
   readonly seeds: number;
   readonly from: number;
   readonly forMs: number;
-  /** The seeds of the corpus come first, beyond `seeds`. */
+  /** Whether to run the seeds of the corpus first, in addition to `seeds`. */
   readonly corpus: boolean;
-  /** Nothing comes after the first seed that is violated. */
+  /** Whether to stop after the first seed with a violation. */
   readonly first: boolean;
-  /** The folder for scenarios of what was violated. */
+  /** The folder to save scenarios of violations in. */
   readonly save: string | undefined;
-  /** The file of the one plan that is to be run. */
+  /** The file of a single plan to run. */
   readonly scenario: string | undefined;
 }
 
-/** `undefined` when it asks for what there is not. */
+/** `undefined` if the arguments are not valid. */
 export function asked(args: readonly string[]): Asked | undefined {
   const values = valuesOf(args);
   if (values === undefined) return undefined;

@@ -11,7 +11,7 @@ export class Dice implements Random {
     for (let step = 0; step < 3; step++) this.next();
   }
 
-  /** One of its own for a part of the world, so that what one part draws changes nothing for the others. */
+  /** An independent generator for one part of the world, so that its draws change nothing for other parts. */
   fork(name: string): Dice {
     let hash = 0x811c9dc5 ^ this.#state;
     for (const letter of name) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);

@@ -1,6 +1,6 @@
 import type { Plan } from "./plan/plan.ts";
 
-/** A plan that has shown something once, in a file. */
+/** A plan, kept in a file because it once showed something. */
 export interface Scenario {
   /** What it was, in one sentence. */
   readonly what: string;
@@ -11,7 +11,7 @@ export function scenarioText({ what, plan }: Scenario): string {
   return `${JSON.stringify({ what, plan }, undefined, 2)}\n`;
 }
 
-/** @throws SyntaxError when it is no JSON, TypeError when it is no scenario. */
+/** @throws SyntaxError when the text is not JSON, TypeError when it is not a scenario */
 export function parseScenario(text: string): Scenario {
   const { what, plan } = JSON.parse(text) as Partial<Scenario>;
   if (typeof what !== "string" || plan === undefined || !isPlan(plan))

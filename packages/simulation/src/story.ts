@@ -1,10 +1,10 @@
 import type { Fault, Moment } from "./plan/plan.ts";
 import type { SeedRun } from "./run/run-seed.ts";
 
-/** So much of what happened last is told. */
+/** How many of the last lines the story includes. */
 const LAST_LINES = 60;
 
-/** What a seed has broken, in words. `again` is the command that shows it once more. */
+/** Describes what a seed violated. `again`: the command that reproduces it. */
 export function story(
   { plan, violations, trace, instances, virtualMs }: SeedRun,
   again = `pnpm simulate --seeds 1 --from ${plan.seed}`,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What happens at the edges, line after line. Two runs are the same when their digests are. */
+/** What happens at the edges, line by line. Two runs are identical if their digests are. */
 export class Trace {
   readonly #hash = createHash("sha256");
   readonly #now: () => number;

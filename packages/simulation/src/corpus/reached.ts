@@ -1,12 +1,12 @@
 import { Session } from "node:inspector/promises";
 
-/** Of a file of the engine: which bytes some run has been through. */
+/** Which bytes of an engine's file any run has reached. */
 interface File {
   readonly reached: Uint8Array;
   count: number;
 }
 
-/** Tells which parts of the engine's sources a run is the first to reach, as V8 counts blocks. */
+/** Measures which parts of the engine's sources a run is the first to reach, by V8's block coverage. */
 export class Reached implements Disposable {
   readonly #session = new Session();
   readonly #engine: readonly string[];
@@ -39,7 +39,7 @@ export class Reached implements Disposable {
   #add(url: string, functions: readonly { readonly ranges: readonly Range[] }[]): number {
     const ranges = functions.flatMap((each) => each.ranges);
     const now = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)));
-    // The inner range of two is the later one, and says what holds.
+    // V8 lists inner ranges after outer ones, so the later range holds.
     for (const { startOffset, endOffset, count } of ranges) now.fill(count > 0 ? 1 : 0, startOffset, endOffset);
     const file = this.#files.get(url) ?? { reached: new Uint8Array(1 << 18), count: 0 };
     this.#files.set(url, file);

@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** A folder with the sources of a package and of all that it needs, which may be changed. Its disposal removes it. */
+/** A writable copy of the sources of a package and of its dependencies. Its disposal removes the folder. */
 export interface CopyOfSources extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** `name`: the folder of the package. What others have published is shared with the repository. */
+/** `name`: the folder of the package. Published dependencies are shared with the repository. */
 export async function copyOfSources(name: string): Promise<CopyOfSources> {
   const folder = await mkdtemp(join(tmpdir(), "bridge-known-bugs-"));
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 
-/** What became of looking for a bug. */
+/** The result of the search for a bug. */
 export interface Hunt {
-  /** How many seeds were run, the one that found it included. */
+  /** How many seeds were run, including the one that found it. */
   readonly seeds: number;
-  /** What the seed has broken; absent when none did. */
+  /** What that seed violated; absent if none did. */
   readonly violation?: string;
 }
 
 export interface HuntOptions {
-  /** Where the sources are that have the bug. */
+  /** The folder of the sources with the bug. */
   readonly folder: string;
   readonly seeds: number;
   readonly from: number;
@@ -20,7 +20,7 @@ export interface HuntOptions {
   readonly save?: string | undefined;
 }
 
-/** Runs seeds until one is violated. */
+/** Runs seeds until one has a violation. */
 export async function hunt({ folder, seeds, from, save }: HuntOptions): Promise<Hunt> {
   const main = join(folder, "packages/simulation/src/main.ts");
   const args = ["--first", "--seeds", `${seeds}`, "--from", `${from}`, ...(save === undefined ? [] : ["--save", save])];

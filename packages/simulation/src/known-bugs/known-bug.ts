@@ -12,9 +12,9 @@ export interface KnownBug {
   readonly name: string;
   /** What goes wrong, in one sentence. */
   readonly what: string;
-  /** Why no seed finds it, as far as that is known. */
+  /** Why no seed finds it, if known. */
   readonly lacks: string | undefined;
-  /** The name of one in `scenarios/` that finds it. */
+  /** The name of a scenario in `scenarios/` that finds it. */
   readonly scenario: string | undefined;
   readonly file: string;
 }
@@ -34,19 +34,19 @@ async function read(url: URL): Promise<KnownBug> {
 }
 
 /**
- * Puts it back into the sources below `folder`.
- * @throws Error when they are no longer as the patch has them
+ * Puts the bug back into the sources below `folder`.
+ * @throws Error when they no longer match the patch
  */
 export async function putBack({ file }: KnownBug, folder: string): Promise<void> {
   await apply(folder, file);
 }
 
-/** Takes it out again. */
+/** Takes the bug out again. */
 export async function takeOut({ file }: KnownBug, folder: string): Promise<void> {
   await apply(folder, "--reverse", file);
 }
 
 async function apply(folder: string, ...args: readonly string[]): Promise<void> {
-  // Within a repository git would leave out what it does not know of.
+  // Inside a repository, git would skip files that it does not track.
   await run("git", ["apply", ...args], { cwd: folder, env: { ...env, GIT_CEILING_DIRECTORIES: folder } });
 }

@@ -3,7 +3,7 @@ import type { BrokerSession } from "./broker-session.ts";
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** Hands on what comes over a session; its buffer is bounded by the broker's window, and by what a session that is resumed brings. */
+/** Hands on what arrives over a session. Its buffer is bounded by the broker's window, and by what a resumed session brings. */
 export class BrokerReceiver implements Receiver {
   readonly #session: BrokerSession;
   #buffer: { readonly delivery: Delivery; readonly taken: AbortSignal }[] = [];
@@ -47,7 +47,7 @@ export class BrokerReceiver implements Receiver {
     };
   }
 
-  /** What a lost connection has left here is the broker's again. */
+  /** What a lost connection left here belongs to the broker again. */
   #next(): Delivery | undefined {
     for (;;) {
       const next = this.#buffer.shift();

@@ -11,11 +11,11 @@ export interface BrokerSessionOptions {
   readonly owner: Owner;
   readonly habits: Plan["broker"];
   readonly window: number;
-  /** Whether whoever connects takes the place of whoever is connected. */
+  /** Whether a client that connects replaces the connected one. */
   readonly exclusive: boolean;
-  /** Whether the broker knows who it is. Default: it does. */
+  /** Whether the broker recognises the login. Default: true. */
   readonly known?: boolean;
-  /** How likely its client does not hear that an attempt is given up, so that the connection comes all the same. Default: 0. */
+  /** The probability that its client misses the abort of an attempt, so that it connects all the same. Default: 0. */
   readonly deaf?: number;
 }
 
@@ -26,9 +26,9 @@ const CLOSE_MS = 2_000;
 export class BrokerSession implements Session {
   readonly subscriptions = new Set<string>();
   readonly options: BrokerSessionOptions;
-  /** Whoever waits for deliveries. */
+  /** Takes deliveries. */
   taker: ((delivery: Delivery, taken: AbortSignal) => void) | undefined;
-  /** Connections that nobody has closed, and that are not lost. */
+  /** Connections that nobody has closed and that are not lost. */
   readonly open = new Set<Connection>();
   #connection: BrokerConnection | undefined;
 
@@ -58,12 +58,12 @@ export class BrokerSession implements Session {
     });
   }
 
-  /** Those that wait for the end of its connection. */
+  /** The number of listeners that wait for the end of its connection. */
   get listeners(): number {
     return this.#connection?.listeners ?? 0;
   }
 
-  /** The broker drops the connection; the client hears of it later. */
+  /** The broker drops the connection; the client notices later. */
   cut(noticedAfterMs: number): void {
     this.#connection?.cut(noticedAfterMs);
   }
@@ -87,7 +87,7 @@ class BrokerConnection implements Connection, Consumer {
   readonly #back: Way;
   /** Of a broker that lends. */
   readonly #loans: Loans | undefined;
-  /** By the broker, which the client may not have noticed yet. */
+  /** Whether the broker dropped the connection, perhaps without the client's notice yet. */
   #dropped = false;
 
   constructor(session: BrokerSession) {
@@ -155,7 +155,7 @@ class BrokerConnection implements Connection, Consumer {
     const { broker, owner } = this.#session.options;
     const { time } = broker.options;
     await new Promise<void>((resolve) => {
-      // A broker that does not answer is waited for no longer.
+      // Stop waiting for a broker that does not answer.
       time.reach(owner, time.now + CLOSE_MS, resolve);
       this.#there.go(() => {
         broker.detach(this);
@@ -249,7 +249,7 @@ function said(settlement: Settlement): string {
   }
 }
 
-/** The message that a payload is of. */
+/** The number of the message that a payload belongs to. */
 export function numberIn(payload: Uint8Array): number {
   return Number(new TextDecoder().decode(payload));
 }

@@ -11,18 +11,18 @@ export interface Held {
   readonly number: number;
   /** How often it was handed out. */
   receives: number;
-  /** Until when it is lent, by a broker that lends. */
+  /** When its loan ends; only for a broker that lends. */
   lentUntil: number;
 }
 
-/** One of the times that a message was handed out. */
+/** One handout of a message. */
 export type Handed = Readonly<Pick<Held, "number" | "receives">>;
 
-/** What the broker has of a client that is connected. */
+/** A connected client, as the broker sees it. */
 export interface Consumer {
   /** How many unacknowledged messages it takes. */
   readonly window: number;
-  /** Whether it takes the place of whoever is connected. */
+  /** Whether it replaces the connected client. */
   readonly exclusive: boolean;
   /** Its connection is dropped. */
   readonly cut: (noticedAfterMs: number) => void;
@@ -41,21 +41,21 @@ export interface BrokerOptions {
   readonly messageOf: (number: number) => SourceMessage;
 }
 
-/** By then a client knows that another has taken its place. */
+/** By then a client has noticed that another replaced it. */
 const TAKEOVER_MS = 500;
 
 /**
- * A queue as AMQP has it: hands out as many messages as a window has room for, forgets those that are acknowledged, and
- * hands out again, first of all, what a lost connection leaves unacknowledged. Or one that lends, as JetStream and SQS do:
- * what a lost connection leaves comes again when its loan is over, in no order. Or one that resumes a session, as Mosquitto
- * does: whoever connects again has all that was left, and the window counts for what is new.
+ * A queue as in AMQP: hands out as many messages as the window allows, forgets acknowledged ones, and first of all
+ * hands out again what a lost connection leaves unacknowledged. Or one that lends, as JetStream and SQS do: what a lost
+ * connection leaves comes again when its loan is over, in no order. Or one that resumes sessions, as Mosquitto does: a
+ * client that reconnects gets everything that was left, and the window applies to new messages only.
  */
 export class Broker {
   down = false;
   readonly options: BrokerOptions;
   readonly #ready: Held[] = [];
   readonly #consumers = new Set<Consumer>();
-  /** Their connections were lost, and what they had is on loan still. */
+  /** Lost connections whose messages are still on loan. */
   readonly #left = new Set<Consumer>();
   #delayed = 0;
 
@@ -93,13 +93,13 @@ export class Broker {
     this.#handOut();
   }
 
-  /** The connection is lost, and so is what is said about its messages. */
+  /** The connection is lost, and with it settlements on the way. */
   lose(consumer: Consumer): void {
     if (this.options.habits.loanMs === undefined) return this.detach(consumer);
     if (this.#consumers.delete(consumer) && consumer.unacked.size > 0) this.#left.add(consumer);
   }
 
-  /** The connection is closed, and what it leaves unacknowledged is given back. */
+  /** The connection is closed, and its unacknowledged messages return. */
   detach(consumer: Consumer): void {
     if (!this.#consumers.delete(consumer)) return;
     const back = [...consumer.unacked.values()].toSorted((a, b) => a.number - b.number);
@@ -109,7 +109,7 @@ export class Broker {
     this.#handOut();
   }
 
-  /** What a client has said arrives; whether the broker still knows what it is about. */
+  /** A client's settlement arrives. Returns whether the broker still knows the handout. */
   settled(consumer: Consumer, { number, receives }: Handed, settlement: Settlement): boolean {
     const held = consumer.unacked.get(number);
     if (held?.receives !== receives || !this.#consumers.has(consumer)) return false;
@@ -121,7 +121,7 @@ export class Broker {
     return true;
   }
 
-  /** A client that still works on a message says so; whether it is still lent to it. */
+  /** A client that still works on a message extends its loan. Returns whether it still had the loan. */
   extend(consumer: Consumer, { number, receives }: Handed): boolean {
     const held = consumer.unacked.get(number);
     if (held?.receives !== receives || !this.#consumers.has(consumer)) return false;
@@ -129,7 +129,7 @@ export class Broker {
     return true;
   }
 
-  /** What it was handed before comes again at once, also what its window has no room for. */
+  /** Hands out again, at once, everything it had before, even beyond its window. */
   #resume(consumer: Consumer): void {
     const all = this.#ready.splice(0);
     this.#ready.push(...all.filter(({ receives }) => receives === 0));
@@ -170,7 +170,7 @@ export class Broker {
     });
   }
 
-  /** In turn, to each that has room. */
+  /** In turn, to each client with room. */
   #handOut(): void {
     while (this.#ready.length > 0) {
       const consumer = [...this.#consumers].find(({ unacked, window }) => unacked.size < window);

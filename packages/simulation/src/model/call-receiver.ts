@@ -4,26 +4,26 @@ import type { Answer, Callers } from "./callers.ts";
 import { publication } from "./publication.ts";
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
-/** More callers than these are told at once that there is no room. */
+/** Further callers are told at once that there is no room. */
 const MOST_WAITING = 100;
 const TAKEN_BACK = new BridgeError("CONNECTION_LOST", "the caller was told to repeat its request");
 
-/** A request that is not answered. */
+/** A request without an answer so far. */
 interface Exchange {
   readonly delivery: Delivery;
-  /** Answers it without a settlement; whoever works on it is told to give up. */
+  /** Answers it without a settlement, and tells whoever works on it to give up. */
   readonly takeBack: () => void;
   callerLeft: boolean;
 }
 
-/** Takes messages as requests, and answers each when its message is settled, or after a time that nothing has come of it. */
+/** Takes messages as requests. Answers each when its message is settled, or after a timeout. */
 export class CallReceiver implements Receiver {
   readonly #callers: Callers;
   readonly #owner: Owner;
   readonly #unanswered = new Set<Exchange>();
   #inbox: Exchange[] = [];
   #wanted: ((result: IteratorResult<Delivery, undefined>) => void) | undefined;
-  /** From the opening until an iteration ends, and again while one is open. */
+  /** True from the opening until an iteration ends, and again while one is open. */
   #accepting = false;
 
   constructor(callers: Callers, owner: Owner) {
@@ -85,7 +85,7 @@ export class CallReceiver implements Receiver {
     };
   }
 
-  /** Nothing is taken any more, and who waits for an answer is to ask again. */
+  /** Takes nothing more, and tells waiting callers to ask again. */
   #stop(): void {
     this.#accepting = false;
     this.#wanted?.(DONE);

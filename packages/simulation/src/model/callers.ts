@@ -16,15 +16,15 @@ export interface CallersOptions {
   readonly messageOf: (number: number) => PlannedMessage;
 }
 
-/** What a caller is told: 202, 422, or anything after which it may repeat its request. */
+/** The answer to a caller: 202, 422, or anything after which it may repeat its request. */
 export type Answer = "accepted" | "refused" | "unavailable";
 
-/** The longest that a caller waits before it repeats its request. */
+/** The longest pause before a caller repeats its request. */
 const PAUSE_MS = 10_000;
 
 /**
- * Those who call a bridge over HTTP, each with one message, by whichever instance listens. A caller waits for the answer. After one
- * that is no acceptance, or after none in time, it repeats its request, or gives up. Nobody keeps the message for it.
+ * Clients that call a bridge over HTTP, each with one message, at any instance that listens. A caller waits for the
+ * answer. Unless it is accepted in time, the caller repeats its request or gives up. Nobody else keeps the message.
  */
 export class Callers {
   readonly options: CallersOptions;
@@ -78,7 +78,7 @@ export class Callers {
       void time.at(Math.max(openAgain(owner, "broker", "<"), time.now + takes()), () => end(told));
     time.reach(owner, Math.max(openAgain(owner, "broker", ">"), time.now + takes()), () => {
       this.options.auditor.source.handedOut(number);
-      // Its target may have it from a try before.
+      // Its target may have it from an earlier try.
       if (tries > 1) this.options.auditor.source.handedBack(number);
       const left = receiver.take(number, answer);
       leaves = () => time.reach(owner, time.now + takes(), left);

@@ -22,27 +22,27 @@ export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
   readonly trace: Trace;
   readonly auditor: Auditor;
   readonly moments?: Pick<Moments, "comes">;
-  /** Whether it has all that a store may have: pages by key, counts by groups, marks, a trash and jobs. */
+  /** Whether it has every optional part of a store: pages by key, counts by groups, marks, a trash and jobs. */
   readonly parts?: boolean | undefined;
 }
 
-/** What the world knows of an entry. */
+/** What the world knows about an entry. */
 export interface Letter extends Pick<DeadLetter, "bindingId" | "category" | "errorCode"> {
   readonly number: number;
 }
 
 const MOST_ENTRIES = 100_000;
 
-/** A store of dead letters behind a network: what it holds outlives the instances, and its answers may not come. */
+/** A store of dead letters behind a network: its content outlives the instances, and its answers may get lost. */
 export class DeadLetters implements KeptLetters {
   readonly service: Remote;
   readonly options: DeadLettersOptions;
   readonly kept: MemoryDlq;
-  /** Entries that an operator wants to be deleted, by an instance. */
+  /** Entries that an operator wants deleted, by an instance. */
   readonly unwanted = new Set<string>();
   readonly #entries = new Map<string, Letter>();
   readonly #spoiled = new Set<string>();
-  /** What can be taken back, by the name of its batch. */
+  /** What can be restored, by the name of its batch. */
   readonly #trash = new Map<string, Map<string, Letter>>();
 
   constructor(options: DeadLettersOptions) {
@@ -53,7 +53,7 @@ export class DeadLetters implements KeptLetters {
     this.kept = openMemoryDlq({ maxEntries: MOST_ENTRIES, clock });
   }
 
-  /** Up to so many entries, the oldest first. */
+  /** The oldest entries, at most `count`. */
   oldest(count: number): ReadonlyMap<string, Letter> {
     return new Map([...this.#entries].slice(0, count));
   }
@@ -66,7 +66,7 @@ export class DeadLetters implements KeptLetters {
     this.#spoiled.add(id);
   }
 
-  /** An operator wants these no more; whether it was done is told to nobody here. */
+  /** An operator wants these entries deleted. The answer is not checked here. */
   discard(owner: Owner, ids: readonly string[]): void {
     const work = (): Promise<void> => this.#delete(ids, "discarded").then(() => {});
     this.service.ask(owner, NEVER, { work }).catch(() => {});
@@ -81,7 +81,7 @@ export class DeadLetters implements KeptLetters {
     return [...(this.#trash.get(batch)?.keys() ?? [])];
   }
 
-  /** A purge that can be undone takes them away. */
+  /** Moves them to the trash, for a purge that can be undone. */
   async discardFor(ids: readonly string[], batch: string, until: number): Promise<ReadonlySet<string>> {
     const moved = await this.kept.admin.trash.move(ids, batch, until, NEVER);
     const trash = this.#trash.get(batch) ?? new Map<string, Letter>();
@@ -96,7 +96,7 @@ export class DeadLetters implements KeptLetters {
     return moved;
   }
 
-  /** It is undone. Of what is over its time nothing comes back. */
+  /** Undoes a purge. Entries whose time is over do not come back. */
   async takeBack(batch: string, limit: number): Promise<TakenBack> {
     const { trace, auditor } = this.options;
     const before = this.#trash.get(batch) ?? new Map<string, Letter>();
@@ -115,7 +115,7 @@ export class DeadLetters implements KeptLetters {
     return back;
   }
 
-  /** As one instance has it. */
+  /** The store as one instance sees it. */
   store(owner: Owner): DlqStore {
     const { trace, auditor, moments, parts = false } = this.options;
     let closed = false;
@@ -199,7 +199,7 @@ export class DeadLetters implements KeptLetters {
     return deleted;
   }
 
-  /** Whoever has proof that it is delivered leaves nothing that could be taken back. */
+  /** Deletes without a trace in the trash: the entry was delivered. */
   #settle(id: string): void {
     for (const batch of this.#trash.values()) batch.delete(id);
   }

@@ -23,7 +23,7 @@ export interface KeptLetters {
 
 type Parts = Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly trash: DlqTrash };
 
-/** What a store of dead letters has besides, as one instance asks for it. */
+/** The optional parts of a store of dead letters, as one instance uses them. */
 export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, owner: Owner): Parts {
   const { kept, options } = letters;
   const { auditor, trace } = options;

@@ -14,7 +14,10 @@ export class DocumentSight {
   #underWay = 0;
   #begun = 0;
 
-  /** How often it has begun to write; `undefined` while it writes. Looks and writes take turns: what is heard across one may be old. */
+  /**
+   * How often it has begun to write; `undefined` while it writes. Reads and writes take turns: a read that overlaps a
+   * write may be outdated.
+   */
   get turn(): number | undefined {
     return this.#underWay === 0 ? this.#begun : undefined;
   }

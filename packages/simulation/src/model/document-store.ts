@@ -16,7 +16,7 @@ import { fileLeftVersions } from "./file-left-versions.ts";
 import { fileProbations } from "./file-probations.ts";
 import type { KeptDocument } from "./kept-document.ts";
 
-/** How often a store looks whether another hand has written. */
+/** How often a store checks whether others have written. */
 const POLL_MS = 2_000;
 
 const ANSWER_MS = 10_000;
@@ -29,7 +29,7 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
   const sight = new DocumentSight();
   const ask = async <Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> => {
     if (!shared) return service.ask(owner, signal, { work });
-    // Whoever asks a server gives it up in the end; whoever waits for a disk waits.
+    // A caller of a server gives up in the end; one that waits for a disk keeps waiting.
     using bound = deadline(clock, ANSWER_MS, new BridgeError("TIMEOUT", "the store of the document does not answer"));
     return await service.ask(owner, AbortSignal.any([signal, bound.signal]), { work });
   };
@@ -117,7 +117,7 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
   };
 }
 
-/** What lies beside a file while a change leaves stores, as the adapter for files has it. */
+/** What the adapter for files keeps beside the file while a change leaves stores. */
 function fileDepartures(kept: KeptDocument, ask: Ask): ConfigDepartures {
   const { trace } = kept.options;
   return {
@@ -162,7 +162,7 @@ function whatIsThere({ away, stored }: KeptDocument): ConfigChange {
 
 export type Ask = <Answer>(signal: AbortSignal, work: () => Promise<Answer>) => Promise<Answer>;
 
-/** What is staged beside the document, as far as this process has been told. */
+/** What is staged beside the document, as far as this process knows. */
 function stagingOf(
   kept: KeptDocument,
   real: ConfigStaging | undefined,

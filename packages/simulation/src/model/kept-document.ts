@@ -24,21 +24,21 @@ export interface ProbationNote extends Pick<LeftProbation, "probation" | "orderl
   readonly former: StoredConfig;
 }
 
-/** What lies beside a file of a former document whose stores are not empty. */
+/** What lies beside the file for a former document whose stores are not empty. */
 export interface LeftDocument {
   readonly stored: StoredConfig;
   readonly stores: readonly LeftStore[];
 }
 
-/** How a document looks that somebody has taken away for a time. */
+/** How a document that somebody took away for a time appears. */
 export type Away = "missing" | "unreadable" | "empty";
 
-/** The document that configures the bridge, which outlives all instances: in a table that they share, or in a file beside one. */
+/** The document that configures the bridge. Outlives all instances, in a table that they share or in a file beside one. */
 export class KeptDocument {
   readonly service: Remote;
   readonly held: MemoryDocument;
   readonly options: KeptDocumentOptions;
-  /** While a file is away: what is found in its place. Whoever writes one there ends that. */
+  /** While the file is away: what is found in its place, until somebody writes one there. */
   away: Away | undefined;
   /** Of a file. */
   note: ProbationNote | undefined;
@@ -55,7 +55,7 @@ export class KeptDocument {
     this.held = new MemoryDocument(plain(options.document, 1));
   }
 
-  /** What counts, whether anybody can read it now or not. */
+  /** The document that counts, whether it is readable now or not. */
   get stored(): StoredConfig {
     const { state } = this.held;
     if (state.kind !== "changed") throw new Error("nothing takes the document away for good here");
@@ -67,7 +67,7 @@ export class KeptDocument {
     return this.held.staged !== undefined || this.note !== undefined;
   }
 
-  /** Whether another process that lives has the lock of the note. */
+  /** Whether another living process holds the lock of the note. */
   isTriedBeside(owner: Owner): boolean {
     return this.#noteHolder !== owner && this.#noteHolder?.alive === true;
   }
@@ -82,7 +82,7 @@ export class KeptDocument {
     if (this.#noteHolder === owner) this.#noteHolder = undefined;
   }
 
-  /** A hand that knows nothing of instances writes another document: the next version. */
+  /** Somebody who knows nothing about instances writes another document: the next version. */
   byHand(document: BridgeDocument): void {
     const { auditor, trace } = this.options;
     const version = auditor.documents.highest + 1;
@@ -92,7 +92,7 @@ export class KeptDocument {
     trace.add(`somebody writes version ${version} of the document by hand`);
   }
 
-  /** The same hand puts back what was there so many versions before. */
+  /** The same person restores an older version, `back` versions ago. */
   older(back: number): void {
     const former = this.held.kept[Math.min(back, this.held.kept.length) - 1];
     if (former === undefined) return;

@@ -1,9 +1,9 @@
 import type { Owner } from "../time/virtual-time.ts";
 
-/** A route makes no more calls of a processor while so many go on that were given up, and says that it stands still. */
+/** After this many abandoned calls, a route stops calling a processor and reports that it stands still. */
 const MOST = 100;
 
-/** Calls of processors that were given up and go on, by the instance that has made them. */
+/** Calls of processors that were given up but still run, by instance. */
 export class LateCalls {
   readonly #open = new Map<Owner, number>();
 
@@ -15,7 +15,7 @@ export class LateCalls {
     this.#open.set(owner, this.#of(owner) - 1);
   }
 
-  /** Whether it may stand still for them. */
+  /** Whether the instance may stand still because of them. */
   tooMany(owner: Owner): boolean {
     return this.#of(owner) >= MOST;
   }

@@ -10,7 +10,7 @@ export interface LeasesOptions extends Omit<RemoteOptions, "name"> {
   readonly auditor: Auditor;
 }
 
-/** Whoever waits may have a clock that is faster by this than the store's. */
+/** A waiting instance's clock may be this much faster than the store's. */
 const DRIFT = 0.005;
 const NEVER = new AbortController().signal;
 let names = 0;
@@ -30,12 +30,12 @@ export class Leases {
     this.service = new Remote({ ...options, name: "leases" });
   }
 
-  /** Who has the lease, as the store sees it: the name of an instance, or nothing when it is free. */
+  /** The name of the instance that holds the lease, as the store sees it; `undefined` when it is free. */
   get holder(): string | undefined {
     return nameOf(this.#last);
   }
 
-  /** Until when it lasts, as the store sees it, if nobody renews it. */
+  /** When it ends, as the store sees it, unless renewed. */
   get until(): number {
     return this.#writtenAt + (this.#last?.ttlMs ?? 0);
   }
@@ -75,7 +75,7 @@ export class Leases {
     this.#writtenAt = time.now;
   }
 
-  /** Each holding has a token of its own, which only its holder writes under, and none begins while another lasts. */
+  /** Each holding has its own token, which only its holder writes under, and none begins while another lasts. */
   #compare(by: Owner, next: LeaseRecord): void {
     const { auditor, time } = this.#options;
     const last = this.#last;

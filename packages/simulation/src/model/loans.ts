@@ -13,16 +13,16 @@ export interface LoansOptions {
   readonly time: VirtualTime;
   readonly owner: Owner;
   readonly loanMs: number;
-  /** Asks the broker for a whole loan anew; `answer` hears whether the message was lent still. */
+  /** Asks the broker to extend a loan in full; `answer` hears whether it still existed. */
   readonly extend: (handed: Handed, answer: (still: boolean) => void) => void;
 }
 
-/** So often within a loan a client says that it still works. */
+/** How often within a loan a client extends it. */
 const EXTENSIONS = 3;
 
 export const OVER = new BridgeError("TIMEOUT", "the loan of the message is over");
 
-/** The messages that are lent over one connection, as the client sees it, which has them extended as long as it works on them. */
+/** The messages lent over one connection, as its client sees them. It extends them while it works on them. */
 export class Loans {
   readonly #options: LoansOptions;
   readonly #held = new Map<number, Loan>();
@@ -32,11 +32,11 @@ export class Loans {
     this.#options = options;
   }
 
-  /** A message has come; the signal aborts when its loan is over. */
+  /** A message has arrived; the signal aborts when its loan is over. */
   hold(handed: Handed): AbortSignal {
     const { number } = handed;
     const { time, loanMs } = this.#options;
-    // It is handed out again: whoever works on it has not said so in time.
+    // It was handed out again: nobody extended the loan in time.
     this.#held.get(number)?.taken.abort(OVER);
     const loan: Loan = { handed, until: time.now + loanMs, taken: new AbortController() };
     this.#held.set(number, loan);

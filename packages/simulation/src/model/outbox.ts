@@ -25,7 +25,7 @@ export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
   readonly auditor: Auditor;
   readonly moments?: Pick<Moments, "comes">;
   readonly habits: OutboxHabits;
-  /** How long what is finished stays as evidence. Default: an hour. */
+  /** How long finished records stay as evidence. Default: an hour. */
   readonly retentionMs?: number;
 }
 
@@ -53,12 +53,12 @@ interface Listener {
 
 const NEVER = new AbortController().signal;
 const RETENTION_MS = 3_600_000;
-/** As it is told to whoever opens a file that another process has open. */
+/** The error for a process that opens a file which another process has open. */
 export const IN_USE = "is in use: only one process at a time may open it";
 
 /**
- * What the real memory store does, where it outlives the instances: as a server that they share, or as a file that one
- * has open at a time, whose loans end with it.
+ * The real memory store, where it outlives the instances: as a server that they share, or as a file that one instance
+ * opens at a time, whose loans end with it.
  */
 export class Outbox {
   readonly service: Remote;
@@ -84,7 +84,7 @@ export class Outbox {
     this.#store = this.#empty();
   }
 
-  /** Whether a record of it is on loan to that instance. */
+  /** Whether one of its records is on loan to that instance. */
   lends(to: Owner, number: number, binding: string): boolean {
     const { now } = this.#options.time;
     const kept = this.#legs.get(`${number} ${plannedBinding(binding)}`) ?? [];
@@ -95,7 +95,7 @@ export class Outbox {
     return this.#unfinished === 0 && !this.service.writes;
   }
 
-  /** Up to so many unfinished records, the oldest first. */
+  /** The oldest unfinished records, at most `count`. */
   oldest(count: number): ReadonlyMap<string, { readonly number: number; readonly bindingId: string }> {
     const found = new Map<string, { readonly number: number; readonly bindingId: string }>();
     for (const [id, { record, status }] of this.#kept) {
@@ -123,15 +123,15 @@ export class Outbox {
         yield numberIn(record.envelope.payload);
   }
 
-  /** As one instance has it. */
+  /** The store as one instance sees it. */
   async open(owner: Owner, signal: AbortSignal): Promise<OutboxStore> {
     const { shared } = this.#options.habits;
     const opening = {};
     await this.service.ask(owner, signal, {
       work: async () => {
-        // An opening that was given up keeps the file from nobody: it is closed as soon as it is open.
+        // An abandoned opening must not lock the file: it is closed as soon as it is open.
         if (shared || !owner.alive || signal.aborted) return;
-        // The lock is the operating system's: who stands still has it, and who is dead has not.
+        // The lock is the operating system's: a frozen process keeps it, a dead one does not.
         if (this.#isOthers(owner)) {
           this.#keptFrom.add(owner);
           throw new BridgeError("UNAVAILABLE", `the outbox ${IN_USE}`, { charged: false });
@@ -148,7 +148,7 @@ export class Outbox {
     });
   }
 
-  /** Whether it was told that another process has the file, and has not got it since. */
+  /** Whether it was refused the file because another process has it, and has not opened it since. */
   isKeptFrom(owner: Owner): boolean {
     return this.#keptFrom.has(owner);
   }

@@ -15,7 +15,7 @@ export interface ProgramHooksOptions {
   readonly books: HookBooks;
 }
 
-/** Functions of a program that are told what happens: they are slow, they throw, and some do not end. */
+/** Hooks of a program that embeds the bridge: some are slow, some throw, and some do not end. */
 export function programHooks({ owner, time, dice, habits, books }: ProgramHooksOptions): BridgeHooks {
   const after = (ms: number): Promise<void> => new Promise((resolve) => time.reach(owner, time.now + ms, resolve));
   const behave = async (signal: AbortSignal, rejects: boolean): Promise<void> => {

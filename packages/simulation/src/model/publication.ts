@@ -2,7 +2,7 @@ import type { SourceMessage } from "@bridge/ports";
 import type { Plan, PlannedMessage } from "../plan/plan.ts";
 import { dressed, isNoDress } from "./dressed.ts";
 
-/** The first moment of 2026: when a run begins, as clocks that are right have it. */
+/** The first moment of 2026: when a run begins, by accurate clocks. */
 export const EPOCH = 1_767_225_600_000;
 
 /** What a source hands out. */
@@ -39,7 +39,7 @@ function copied(bytes: Uint8Array, buffer: ArrayBufferLike): Uint8Array {
   return copy;
 }
 
-/** Whether it is no message, or lacks what it needs to be sent, so that a target never gets it. */
+/** Whether it is not a message, or cannot be sent, so that a target never gets it. */
 export function isUnsound(message: PlannedMessage, looksAt: Plan["looksAt"]): boolean {
   const { form, dress } = message;
   return form === "text" || form === "buffer" || isNoDress(dress) || hasNoTarget(message, looksAt);

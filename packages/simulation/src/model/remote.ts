@@ -4,12 +4,13 @@ import type { Habits } from "../plan/plan.ts";
 import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts";
 
 /**
- * How a service that is down looks from outside: it refuses, it is silent, it does what it is asked and the answer is lost, it
- * does a part of that and fails, it has no room for anything new, or it does at once what it is asked and says so late.
+ * How a service that is down looks from outside: it refuses; it is silent; it does what is asked but the answer is
+ * lost; it does part of that and fails; it has no room for anything new; or it does what is asked at once and answers
+ * late.
  */
 export type Down = "refuses" | "silent" | "loses" | "torn" | "full" | "slow";
 
-/** So many times as long may an answer take then. */
+/** By this factor answers are late then. */
 const SLOWER = 8;
 
 export interface RemoteOptions {
@@ -17,18 +18,21 @@ export interface RemoteOptions {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly habits: Habits;
-  /** A disk rather than a server: what is asked while it is silent is done afterwards, unless whoever has asked is dead. */
+  /**
+   * Whether it is a disk rather than a server: requests that arrive while it is silent are carried out afterwards,
+   * unless their process is dead.
+   */
   readonly local?: boolean;
 }
 
 export interface Question<Answer> {
   /** Whether it needs room. */
   readonly writes?: boolean;
-  /** What the service does, durably once it resolves; `torn`: only a part of it. Takes no time. */
+  /** What the service does, durable once it resolves. `torn`: only part of it. Takes no time. */
   readonly work: (torn: boolean) => Promise<Answer>;
 }
 
-/** A service behind a network: questions take their time, and so do the answers, which may never come. */
+/** A service behind a network: requests take time, and so do answers, which may never arrive. */
 export class Remote {
   #down: Down | undefined;
   readonly #options: RemoteOptions;
@@ -55,12 +59,12 @@ export class Remote {
     if (how === undefined) for (const run of this.#hung.splice(0)) run();
   }
 
-  /** What it has not made durable by now never happens. */
+  /** Whatever is not durable by now never happens. */
   crash(): void {
     this.#crashes++;
   }
 
-  /** What was asked before the instance died is done all the same. */
+  /** A request sent before its instance died is carried out all the same. */
   ask<Answer>(owner: Owner, signal: AbortSignal, question: Question<Answer>): Promise<Answer> {
     const { time, dice, habits, name, local = false } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -72,7 +76,7 @@ export class Remote {
     signal.addEventListener("abort", onAbort, { once: true });
     // Between a process and its disk there is no network.
     const opens = (way: ">" | "<"): number => (local ? 0 : openAgain(owner, name, way));
-    // What a network holds up comes late, or never.
+    // What a network holds up arrives late, or never.
     const lost = (until: number): boolean => until > time.now && dice.chance(0.5);
     const tell = (said: () => void): void => {
       const until = opens("<");

@@ -5,7 +5,7 @@ import type { Owner, VirtualTime } from "../time/virtual-time.ts";
 import { numberIn } from "./broker-session.ts";
 import type { LateCalls } from "./late-calls.ts";
 
-/** What ends late does so long after it was given up. */
+/** How long after its abort a late call ends. */
 const LATE_MS = 30_000;
 
 export interface StumblingOptions {
@@ -17,7 +17,7 @@ export interface StumblingOptions {
   readonly lateCalls: LateCalls;
 }
 
-/** A processor as anybody may write it: it fails for some messages, and does not end for others. */
+/** A processor as any user may write it: fails for some messages, and does not end for others. */
 export function stumbling(processor: Processor, owner: Owner, options: StumblingOptions): Processor {
   const { plan, auditor, time, stumbles, lateCalls } = options;
   return {

@@ -2,7 +2,7 @@ import { BridgeError, type Envelope, type Sender } from "@bridge/ports";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Target } from "./target.ts";
 
-/** Sends without a session, as over HTTP: there is a connection for as long as something is on its way. */
+/** Sends without a session, as over HTTP: a connection exists only while something is on its way. */
 export class TargetSender implements Sender {
   readonly #target: Target;
   readonly #owner: Owner;
@@ -17,7 +17,7 @@ export class TargetSender implements Sender {
     return this.#target.send(envelope, address, AbortSignal.any([signal, this.#gone.signal]), this.#owner);
   }
 
-  /** What is on its way fails when that is noticed; whether it arrived nobody knows. */
+  /** Sends on their way fail once that is noticed; whether they arrived is unknown. */
   cut(noticedAfterMs: number): void {
     const gone = this.#gone;
     this.#gone = new AbortController();

@@ -10,7 +10,7 @@ import type { TargetSession } from "./target-session.ts";
 
 const TRANSIENT: readonly [ErrorCode, ...ErrorCode[]] = ["UNAVAILABLE", "THROTTLED", "CONNECTION_LOST", "TIMEOUT"];
 
-/** A client whose session another takes hears of it within this. */
+/** A client that lost its session to another notices within this time. */
 const TAKEOVER_MS = 200;
 
 export interface TargetOptions {
@@ -24,18 +24,18 @@ export interface TargetOptions {
   readonly taken?: (envelope: Envelope) => void;
 }
 
-/** What becomes of one send: whether the target takes it, and what the sender is told, if anything. */
+/** The result of one send: whether the target takes it, and what the sender is told, if anything. */
 interface Reply {
   readonly accepts: boolean;
   readonly answer: "accepted" | "silent" | BridgeError;
   readonly slow: boolean;
 }
 
-/** Targets that take messages, refuse them, are slow, silent, or take them and lose the answer. */
+/** Targets that accept or refuse messages, are slow or silent, or accept and lose the answer. */
 export class Target {
   /** While it is down: how that looks. */
   down: "refuses" | "silent" | "loses" | undefined;
-  /** While the faults last; after them a target only refuses what it always refuses. */
+  /** True while the faults last; afterwards a target refuses only what it always refuses. */
   moody = true;
   /** When it last did anything else than accept at once, or refuse what it always refuses. */
   moodyAt = -Infinity;

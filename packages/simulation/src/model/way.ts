@@ -1,7 +1,7 @@
 import type { Dice } from "../dice.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
 
-/** One direction of a connection: what goes in comes out later, in its order. */
+/** One direction of a connection: what goes in comes out later, in order. */
 export class Way {
   readonly #time: VirtualTime;
   readonly #dice: Dice;
@@ -10,7 +10,7 @@ export class Way {
   readonly #openAgain: () => number;
   #last = 0;
 
-  /** What arrives for an owner that is dead arrives nowhere. `openAgain`: until when nothing gets through that leaves now. */
+  /** Nothing arrives for a dead owner. `openAgain`: until when nothing sent now gets through. */
   constructor(time: VirtualTime, dice: Dice, latencyMs: number, owner?: Owner, openAgain = () => 0) {
     this.#time = time;
     this.#dice = dice;

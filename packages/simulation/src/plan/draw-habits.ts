@@ -9,7 +9,7 @@ export function drawPolicies(dice: Dice): Pick<Plan, "dropsExpired" | "keepsFilt
   };
 }
 
-/** Whoever lends messages counts how often; whoever resumes sessions only hears that a message is done, and has one client. */
+/** A broker that lends counts deliveries. One that resumes sessions hears only that a message is done, and has one client. */
 export function drawBroker(dice: Dice, { instances, exclusive }: Many): BrokerHabits {
   const habits = {
     latencyMs: dice.scaled(1, 300),

@@ -1,7 +1,7 @@
 import type { Dice } from "../dice.ts";
 import { type Fault, lastEnd, type Plan } from "./plan.ts";
 
-/** In some plans with jobs an operator keeps dead letters back from redrives for a time. */
+/** In some plans with jobs an operator quarantines dead letters for a time, so that redrives skip them. */
 export function withQuarantines(dice: Dice, plan: Plan): Plan {
   const { dlq, instances = 1, calmAt } = plan;
   if (dlq.parts !== true || !dice.chance(0.4)) return plan;

@@ -1,7 +1,7 @@
 import type { Dice } from "../dice.ts";
 import type { Fault, Plan } from "./plan.ts";
 
-/** What an operator asks for that cannot be. */
+/** Invalid requests of an operator. */
 const SLIPS = [
   "redrives what is not there",
   "redrives one that is not there",
@@ -20,7 +20,7 @@ const LONG_SEND = "lets a send last as long as its lease";
 
 export type Slip = (typeof SLIPS)[number] | typeof LONG_SEND;
 
-/** In some plans operators slip: what they ask for is refused, and changes nothing. */
+/** In some plans operators slip: their request is refused, and changes nothing. */
 export function withSlips(dice: Dice, plan: Plan): Plan {
   return withLongSend(dice.fork("long send"), withDrawnSlips(dice, plan));
 }

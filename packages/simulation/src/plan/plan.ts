@@ -36,20 +36,20 @@ export type Dress =
   | "list"
   | "never";
 
-/** A message that a source publishes, or an operator injects. */
+/** A message that a source publishes or an operator injects. */
 export interface PlannedMessage {
   /** 0 for the first; the payload says it. */
   readonly number: number;
   readonly at: number;
-  /** A target that refuses it refuses it always, with this. */
+  /** The error with which every target always refuses it. Default: none. */
   readonly poison?: ErrorCode;
   /** Of several targets, those that do not take it, each with what it refuses it with always. Default: {@link poison}, all of them. */
   readonly poisons?: Readonly<Record<string, ErrorCode>>;
-  /** From then on its target takes it all the same. Default: never. */
+  /** From then on its target accepts it. Default: never. */
   readonly healsAt?: number;
   /** It comes from an operator. */
   readonly inject?: Inject;
-  /** Those of one key keep their order. */
+  /** Messages with the same key keep their order. */
   readonly key?: number;
   /** Default: one of its own. Two of one id are for their source the same message, whatever is in them. */
   readonly id?: string;
@@ -59,15 +59,15 @@ export interface PlannedMessage {
   readonly dress?: Dress;
   /** When it may be sent no more, by clocks that are right. */
   readonly expiresAt?: number;
-  /** A processor filters it out. */
+  /** Whether a processor filters it out. */
   readonly filtered?: true;
   /** A processor fails for it. */
   readonly stumbles?: Stumble;
 }
 
-/** How one side of an edge behaves when nothing is wrong with it. */
+/** How one side of an edge behaves when nothing is wrong. */
 export interface Habits {
-  /** The longest way, in milliseconds; each takes a part of it. */
+  /** The longest way, in milliseconds; each message takes part of it. */
   readonly latencyMs: number;
 }
 
@@ -76,21 +76,27 @@ export interface BrokerHabits extends Habits {
   readonly confirms: boolean;
   readonly releasable: boolean;
   readonly counts: boolean;
-  /** What it hands out is lent for so long, and comes again when nobody has said more by then. Default: for a connection. */
+  /**
+   * How long a message is lent, in milliseconds; it is handed out again unless the client extends the loan. Default: as
+   * long as the connection.
+   */
   readonly loanMs?: number;
-  /** Whoever connects again is handed all that it had at once, whatever its window. */
+  /** Whether a client that reconnects gets everything it had at once, whatever its window. */
   readonly resumes?: boolean;
-  /** So long after a connection has ended its client tells that what came over it is taken back. Default: at once. No seed draws it. */
+  /**
+   * How long after the end of a connection its client reports that its deliveries are taken back, in milliseconds.
+   * Default: 0. No seed draws it.
+   */
   readonly tellsAfterMs?: number;
 }
 
-/** Of callers, who are in the place of a broker: each has one message, and nobody keeps it for him. */
+/** The callers that replace a broker: each has one message, which nobody else keeps. */
 export interface CallerHabits extends Habits {
-  /** How long a caller waits for an answer. */
+  /** How long a caller waits for an answer, in milliseconds. */
   readonly patienceMs: number;
-  /** How long the bridge works on a message before it tells the caller to repeat. */
+  /** How long the bridge works on a message before it tells the caller to repeat, in milliseconds. */
   readonly responseTimeoutMs: number;
-  /** How often a request is repeated before its caller gives up. Default: until it is answered. */
+  /** How often a caller repeats its request before it gives up. Default: until it is answered. */
   readonly repeats?: number;
   /** Whether repeats of a request have the same idempotency key. */
   readonly keyed: boolean;
@@ -104,7 +110,7 @@ interface DlqHabits extends Habits {
 
 /** Of an outbox. */
 export interface OutboxHabits extends Habits {
-  /** A server that instances share, or a file that one has open. */
+  /** Whether instances share it, as a server; otherwise it is a file that one process opens. */
   readonly shared: boolean;
   readonly maxRecords: number;
 }
@@ -115,7 +121,7 @@ interface LeaseHabits extends Habits {
   readonly of?: "targets";
 }
 
-/** Of what a target does, the share that goes wrong by itself. */
+/** The shares of sends that go wrong by themselves. */
 export interface TargetHabits extends Habits {
   readonly refuses: number;
   readonly loses: number;
@@ -138,7 +144,7 @@ interface Upon {
   readonly afterMs: number;
 }
 
-/** What does not come within this is waited for no longer. */
+/** How long a fault waits for its moment. */
 export const UPON_WITHIN_MS = 60_000;
 
 /** Something that goes wrong, or that an operator does, for a time. */
@@ -160,7 +166,7 @@ export type Fault = {
   | { readonly kind: "outbox-down"; readonly answers: "refuses" | "silent" | "loses" | "torn" | "full" }
   | { readonly kind: "outbox-crash" }
   | { readonly kind: "leases-down"; readonly answers: "refuses" | "silent" | "loses" | "slow" }
-  /** `machine`: it stands still with its machine, whose monotonic clock does not show that. */
+  /** `machine`: its machine stands still, too, which the monotonic clock does not show. */
   | { readonly kind: "freeze"; readonly machine: boolean }
   | { readonly kind: "link"; readonly edge: Edge; readonly ways: readonly (">" | "<")[] }
   | { readonly kind: "stop" }
@@ -178,7 +184,7 @@ export type Fault = {
       readonly edit?: "same" | "anew" | "altered" | "throws";
     }
   | { readonly kind: "delete-one"; readonly nth: number }
-  /** One in so many dead letters is kept back from redrives, and let go at its end. */
+  /** One in `oneIn` dead letters is quarantined, and released at the end. */
   | { readonly kind: "quarantine"; readonly oneIn: number }
   /** A disk, or somebody, changes what is kept of one dead letter: from then on it cannot be read. */
   | { readonly kind: "spoil-one"; readonly nth: number }
@@ -193,14 +199,14 @@ export type Fault = {
   | { readonly kind: "reload"; readonly change: Change }
   /** The same where instances follow a document. At its end the change is changed back. */
   | { readonly kind: "commit"; readonly commit: PlannedCommit }
-  /** A hand that knows nothing of the bridge writes the document anew, or puts an older one back. */
+  /** Somebody who knows nothing about the bridge rewrites the document, or restores an older one. */
   | { readonly kind: "by-hand"; readonly change?: Change; readonly older?: number }
   | { readonly kind: "document-down"; readonly answers: "refuses" | "silent" | "loses" }
   /** Of a file. */
   | { readonly kind: "document-away"; readonly how: "missing" | "unreadable" | "empty" }
   /** The process is asked to end, and another one begins afterwards. */
   | { readonly kind: "restart" }
-  /** Somebody starts another process on the same document and outbox, which is asked to end afterwards. */
+  /** Somebody starts a second process on the same document and outbox. At the end it is asked to stop. */
   | { readonly kind: "second-process" }
   | { readonly kind: "pause" }
   | { readonly kind: "jump"; readonly ms: number }

@@ -17,8 +17,8 @@ import { JobBooks } from "./job-books.ts";
 const DEFAULT_TTL_MS = 30_000;
 
 /**
- * Keeps its own books of what is seen at the edges, one for each of them, and holds the engine's doings against them. It asks the
- * engine nothing.
+ * Keeps its own books on what happens at each edge, and checks the engine's actions against them. It asks the engine
+ * nothing.
  */
 export class Auditor {
   readonly ledger: Ledger;

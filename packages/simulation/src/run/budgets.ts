@@ -1,7 +1,7 @@
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
 
-/** Closing what a runtime has, each part beside the others; then the leases; and the stores at the end of a process. */
+/** How long closing takes: the parts of a runtime in parallel; then the leases; and at the end of a process the stores. */
 const CLOSE_MS = 5_000;
 const RELEASE_MS = 15_000;
 /** Clocks that run slower than time does. */

@@ -33,7 +33,7 @@ interface Found extends Pick<ConfigTransactionsOptions, "settled" | "leftBehind"
   readonly first: BridgeConfig;
 }
 
-/** The part of a process that keeps its engine at what a document says, and serves those who change that. */
+/** The part of a process that keeps its engine on a document, and serves those who change it. */
 export class Configured {
   readonly transactions: ConfigTransactions;
   readonly follower: Follower;

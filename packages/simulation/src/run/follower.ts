@@ -3,7 +3,7 @@ import { OperationError, type Supervisor } from "@bridge/core";
 import { BridgeError, type Clock, type ConfigStore, type StoredConfig } from "@bridge/ports";
 import { Slices } from "@bridge/ports/internal";
 
-/** Before a store that does not answer is asked again, and before what would leave messages behind is tried again. */
+/** The pause before asking a silent store again, and before retrying a change that would leave messages behind. */
 const ASK_AGAIN_MS = 1_000;
 const TRY_AGAIN_MS = 5_000;
 
@@ -21,7 +21,7 @@ export interface FollowerOptions {
   readonly transactions: ConfigTransactions;
 }
 
-/** Keeps an instance at what its document says, as the host of a process does. */
+/** Keeps an instance on its document, as the host of a process does. */
 export class Follower {
   /** Why what is stored is not in force, as an operator is told. */
   error: string | undefined;

@@ -20,7 +20,7 @@ const SKEW_MS = 3_600_000;
 /** Instances that follow one document know the time: whoever tries a version out says until when by its own. */
 const SET_SKEW_MS = 60_000;
 
-/** One process of the bridge, from its start to its end: the engine's own supervisor between edges that are models. */
+/** One process of the bridge, from start to end: the engine's own supervisor between model edges. */
 export class Instance {
   readonly owner: Owner;
   readonly name: string;
@@ -177,7 +177,7 @@ export class Instance {
     await this.configured?.end();
   }
 
-  /** Its memory is gone, and what of it still runs on a promise reaches nobody. */
+  /** Its memory is gone, and promises that still run in it reach nobody. */
   kill(): void {
     this.clock.jump(0);
     this.owner.alive = false;

@@ -14,12 +14,12 @@ import { Slips } from "./slips.ts";
 import { TriedLetters } from "./tried-letters.ts";
 import { Undelivered } from "./undelivered.ts";
 
-/** Whoever runs them needs so long to see that one has ended and to start another. */
+/** How long it takes to notice that a process has ended, and to start another. */
 const RESTART_MS = 2_000;
-/** A process that is asked to end and has not done so by then is killed. */
+/** A process that has not ended this long after being asked to is killed. */
 const GRACE_MS = 60_000;
 
-/** The instances of a run, each in its place: whoever runs them starts the next one when one is gone. */
+/** The instances of a run, each in its place. When one is gone, the next is started there. */
 export class Instances {
   /** How many there have been. */
   count = 0;

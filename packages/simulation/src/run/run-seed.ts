@@ -27,19 +27,19 @@ const MOST_LISTENERS = 1;
 
 export interface SeedRun {
   readonly plan: Plan;
-  /** What was asked of it and does not hold; empty when all is well. */
+  /** The promises that did not hold; empty when all did. */
   readonly violations: readonly string[];
   /** Where its messages are at the end. */
   readonly places: Places;
   /** SHA-256 of all that happened. */
   readonly digest: string;
-  /** All that happened, when it was to be kept. */
+  /** Everything that happened, if it was to be kept. */
   readonly trace: readonly string[];
   readonly instances: number;
   readonly virtualMs: number;
 }
 
-/** Runs what a seed decides, and asks afterwards whether everything that is promised holds. */
+/** Runs what a seed decides, and then checks every promise. */
 export function runSeed(seed: number, keepsTrace = false): Promise<SeedRun> {
   return runPlan(draw(seed), keepsTrace);
 }

@@ -16,14 +16,14 @@ import { Auditor } from "./auditor.ts";
 import { Moments } from "./moments.ts";
 import { SendsSeen } from "./sends-seen.ts";
 
-/** Everything around the instances: it goes on when they die. */
+/** Everything around the instances; it survives them. */
 export interface World {
   readonly plan: Plan;
   readonly time: VirtualTime;
   readonly trace: Trace;
   readonly auditor: Auditor;
   readonly broker: Broker;
-  /** In the place of the broker. */
+  /** Present in place of the broker. */
   readonly callers: Callers | undefined;
   readonly target: Target;
   readonly dlq: DeadLetters;

@@ -1,7 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { runPlan } from "../run/run-seed.ts";
 
-/** Whether a plan breaks something that these violations tell of too, whichever messages and numbers are named. */
+/** Whether a plan violates one of the same promises, regardless of messages and numbers. */
 export function breaksLike(violations: readonly string[]): (plan: Plan) => Promise<boolean> {
   const kinds = new Set(violations.map(kindOf));
   return async (plan) => {

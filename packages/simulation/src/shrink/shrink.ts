@@ -3,15 +3,15 @@ import { fewer } from "./fewer.ts";
 import { simpler, withFaults, withMessages } from "./simpler.ts";
 
 export interface ShrinkOptions {
-  /** Whether a plan still shows what is to be shown. */
+  /** Whether a plan still shows the violation. */
   readonly breaks: (plan: Plan) => Promise<boolean>;
-  /** So many plans are tried at most. Default: 500. */
+  /** The most plans to try. Default: 500. */
   readonly tries?: number;
-  /** Asked before each: `false` ends it with the best so far. */
+  /** Asked before each try: `false` ends the search with the best so far. */
   readonly goesOn?: () => boolean;
 }
 
-/** Makes a plan that breaks something as short as it can: fewer faults, fewer messages, one binding, edges that behave. */
+/** Makes a failing plan as simple as possible: fewer faults, fewer messages, one binding, well-behaved edges. */
 export async function shrink(plan: Plan, { breaks, tries = 500, goesOn = () => true }: ShrinkOptions): Promise<Plan> {
   let best = plan;
   let left = tries;

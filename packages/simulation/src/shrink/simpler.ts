@@ -10,7 +10,7 @@ export function withFaults(plan: Plan, faults: readonly Fault[]): Plan {
   return calmed({ ...plan, faults });
 }
 
-/** Plans that differ in one thing each, and are easier to understand for it. Most of them first. */
+/** Plans that each differ in one thing and are easier to understand, the most effective first. */
 export function* simpler(plan: Plan): Generator<Plan> {
   const { instances = 1 } = plan;
   if (instances > 1) yield withInstances(plan, instances - 1);

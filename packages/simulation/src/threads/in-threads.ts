@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { startThread } from "@bridge/ports/internal";
 import type { Told } from "./told.ts";
 
-/** What was killed within a run never ends what it waits for, and Node keeps that as long as the thread lasts. */
+/** Promises of a killed process never settle, and Node keeps them for the life of the thread. */
 const SEEDS_OF_A_THREAD = 200;
 
 /** What a thread is told when it begins. */
@@ -13,13 +13,13 @@ export interface ThreadData {
 }
 
 export interface InThreadsOptions extends ThreadData {
-  /** After so many seeds comes a new thread. Default: 200. */
+  /** How many seeds a thread runs before a new one replaces it. Default: 200. */
   readonly seedsOfAThread?: number;
 }
 
 /**
- * Runs seeds one after another, each when its turn is asked for, in a thread that another one replaces now and then. So memory is
- * bounded, whatever a run leaves behind.
+ * Runs seeds one after another, on demand, in threads that are replaced now and then. So memory stays bounded, whatever
+ * a run leaves behind.
  *
  * @throws Error when a run ends its thread, or throws
  */

@@ -7,10 +7,10 @@ import { breaksLike } from "../shrink/breaks-like.ts";
 import { shrink } from "../shrink/shrink.ts";
 import { story } from "../story.ts";
 
-/** What is shrunk is as short as it becomes within this. */
+/** How long shrinking may take. */
 const SHRINK_MS = 30_000;
 
-/** What there is to say of a seed that was run. */
+/** What to report about a seed. */
 export interface Told {
   /** One line when it holds, else its story. */
   readonly text: string;
@@ -21,7 +21,7 @@ export interface Told {
   readonly virtualMs: number;
 }
 
-/** Runs a seed. `save`: the folder for the scenario of one that is violated. */
+/** Runs a seed and reports on it. `save`: the folder for the scenario if it has a violation. */
 export async function tell(seed: number, save: string | undefined): Promise<Told> {
   const run = await runSeed(seed);
   const isViolated = run.violations.length > 0;

@@ -6,7 +6,7 @@ export interface InstanceClockOptions {
   readonly owner: Owner;
   /** Epoch milliseconds that it shows when it begins. */
   readonly epoch: number;
-  /** How fast it goes: 1.01 gains a hundredth. */
+  /** Its rate: 1.01 gains a hundredth. */
   readonly rate: number;
   /** Where in its first half a ticker begins, 0 to 1. */
   readonly phase: () => number;
@@ -15,7 +15,7 @@ export interface InstanceClockOptions {
 /** Whoever waits for what is left of a time gets on, however little it is. */
 const LEAST_MS = 0.001;
 
-/** The clock of one instance: right or wrong in its own way, and still when the instance is dead. */
+/** The clock of one instance: right or wrong in its own way, and stopped when the instance is dead. */
 export class InstanceClock implements Clock {
   readonly #options: InstanceClockOptions;
   readonly #began: number;
@@ -44,7 +44,7 @@ export class InstanceClock implements Clock {
     return rounded((time.now - this.#began) * rate - this.#stood);
   }
 
-  /** Its machine has not run for so long. */
+  /** Its machine stood still for this long. */
   stoodStill(ms: number): void {
     this.#stood += ms * this.#options.rate;
   }

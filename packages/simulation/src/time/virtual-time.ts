@@ -1,20 +1,20 @@
 import { systemClock } from "@bridge/ports";
 import { EventHeap, type TimedEvent } from "./event-heap.ts";
 
-/** So many turns at one moment, and whoever takes them would never rest. */
+/** After this many turns at one moment, somebody never rests. */
 const MOST_TURNS = 200_000;
 
-/** Whose timers and turns these are. What is dead does nothing any more. */
+/** The owner of timers and turns. After its death none of them runs. */
 export interface Owner {
   readonly name?: string;
   alive: boolean;
   /** Timers that are set, and turns that are asked for. */
   pending: number;
-  /** While it stands still: what would have happened to it. */
+  /** While it stands still: the events that wait for it. */
   frozen?: (() => void)[] | undefined;
   /** The time of day, as it shows it. */
   wall?: () => number;
-  /** When it went on for the last time, after it stood still. */
+  /** When it last resumed after a standstill. */
   thawedAt?: number;
   /** Whether an operator has paused its route. */
   paused?: boolean;
@@ -27,7 +27,7 @@ export function openAgain({ blocked }: Owner, edge: string, way: ">" | "<"): num
   return blocked?.get(`${edge} ${way}`) ?? 0;
 }
 
-/** The time of a simulated world, in milliseconds from 0. It passes only when nobody has anything left to do without it. */
+/** The time of a simulated world, in milliseconds from 0. It passes only when everybody waits for it. */
 export class VirtualTime {
   readonly #events = new EventHeap();
   #turns: (() => void)[] = [];
@@ -59,7 +59,7 @@ export class VirtualTime {
     return { [Symbol.dispose]: end };
   }
 
-  /** Something reaches an instance at a time, unless it is dead by then; one that stands still meets it afterwards. */
+  /** Something reaches an instance at a time, unless it is dead by then; if it stands still, it gets it afterwards. */
   reach(owner: Owner, time: number, run: () => void): void {
     this.at(time, () => {
       if (!owner.alive) return;

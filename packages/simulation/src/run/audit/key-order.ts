@@ -27,16 +27,16 @@ export class KeyOrder {
     this.#asInOutbox(number, binding, "came");
   }
 
-  /** A send of it begins. */
+  /** A send of the message begins. */
   sent(number: number, binding: string): void {
     if (this.#ledger.at(number, binding).accepted === 0) this.#asInOutbox(number, binding, "was sent");
   }
 
-  /** First acceptances come in the order of the source, but for what is given up. */
+  /** First acceptances follow the order of the source, except for messages that were given up. */
   #asAtSource(number: number, binding: string): void {
     const { plan, changes, known } = this.#ledger;
     const { messages, instances = 1, leases, broker, callers, faults } = plan;
-    // Who repeats a request comes after those who have not had to.
+    // A caller that repeats its request comes after those that did not have to.
     if (callers !== undefined) return;
     const key = messages[number]?.key;
     // What the outbox has of a route waits when a process has begun with another document.

@@ -3,14 +3,14 @@ import type { Owner } from "../../time/virtual-time.ts";
 import { millisecondsOf } from "./duration.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Invariant 5: what is done under a lease is done by whoever has it. */
+/** Invariant 5: only the holder of a lease acts under it. */
 export class LeaseRule {
   readonly #ledger: Ledger;
   readonly #sendTimeoutMs: number;
   readonly #open = new Map<Owner, number>();
   /** Who has the lease. */
   holder: () => string | undefined = () => undefined;
-  /** Until when the lease lasts if nobody renews it. */
+  /** When the lease ends unless it is renewed. */
   until: () => number = () => Infinity;
 
   constructor(ledger: Ledger) {

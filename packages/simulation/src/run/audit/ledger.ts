@@ -3,15 +3,15 @@ import { changesOf, type Plan } from "../../plan/plan.ts";
 import type { Owner } from "../../time/virtual-time.ts";
 import { AttemptsById } from "./attempts-by-id.ts";
 
-/** What one target knows of one message. */
+/** What one target knows about one message. */
 export interface AtTarget {
   accepted: number;
-  /** Acceptances that no instance heard of in time: each may be followed by another one. */
+  /** Acceptances that no instance heard of in time: each may lead to another one. */
   unheard: number;
   refusedForGood: number;
-  /** Sends that did not end well for the engine, whatever the target made of them. */
+  /** Sends that failed from the engine's view, whatever the target made of them. */
   failed: number;
-  /** Of these, what counts as an attempt: by process, or of all of them where the outbox has it. */
+  /** The failed sends that count as attempts: per process, or for all of them if the outbox has the message. */
   readonly charged: Map<Owner | undefined, number>;
   /** Its leg has ended with a proof of which the source has not been told yet. */
   ended: boolean;
@@ -21,7 +21,7 @@ export interface AtTarget {
   record: "pending" | "done" | "dead" | undefined;
   /** Its dead letter was deleted, as a redrive of it had been delivered. */
   redriven: boolean;
-  /** Loans that lapsed: whoever had the record may have sent it. */
+  /** Loans that lapsed: their holder may have sent the record. */
   lapsed: number;
   /** How often it was entered again when the outbox had made room for others and forgotten it. */
   again: number;
@@ -33,7 +33,7 @@ export interface AtTarget {
   moves: number;
 }
 
-/** What the edges know of one message. */
+/** What the edges know about one message. */
 export interface Known {
   readonly number: number;
   /** A processor has filtered it out. */
@@ -45,7 +45,7 @@ export interface Known {
   passed: boolean;
   published: boolean;
   forgotten: boolean;
-  /** How often a lost connection or a dead instance gave it back. */
+  /** How often a lost connection or a dead instance returned it to the source. */
   handedBack: number;
   receives: number;
   readonly targets: Map<string, AtTarget>;
@@ -53,19 +53,19 @@ export interface Known {
   readonly deadLetters: Map<string, number>;
   /** The bindings whose dead letter an operator has deleted. */
   readonly discarded: Set<string>;
-  /** How often a source was told that it may forget it. */
+  /** How often a source was told that it may forget the message. */
   settled: number;
   /** The bindings for which the policy might drop it when that was told last. */
   dropped: ReadonlySet<string>;
-  /** Its caller has given up, or was told that it is not taken. */
+  /** Whether its caller has given up, or was told that it is not accepted. */
   givenUp: boolean;
   /** Of one that an operator injects: what came of that, as far as he was told. */
   injected: "asked" | "nothing" | "done" | "unsure" | undefined;
-  /** How often an operator has asked for its delivery again. */
+  /** How often an operator asked for a redrive. */
   redrives: number;
 }
 
-/** What all books of a run write into and look up: each message, and what was violated. */
+/** Shared by all books of a run: every message, and the violations. */
 export class Ledger {
   readonly plan: Plan;
   readonly violations: string[] = [];
@@ -107,7 +107,7 @@ export class Ledger {
   }
 }
 
-/** Whether the DLQ has it, or had it when an operator deleted that: for this binding, or for all of them. */
+/** Whether the DLQ holds it, or held it until an operator deleted it: for this binding, or for all of them. */
 export function isKept({ deadLetters, discarded }: Known, binding: string): boolean {
   return [binding, ""].some((id) => deadLetters.has(id) || discarded.has(id));
 }

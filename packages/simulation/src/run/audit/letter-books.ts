@@ -3,13 +3,13 @@ import { plannedBinding } from "../../plan/change.ts";
 import type { Allowances } from "./allowances.ts";
 import type { Known, Ledger } from "./ledger.ts";
 
-/** What is seen at the DLQ. */
+/** What happens at the DLQ. */
 export class LetterBooks {
   readonly #ledger: Ledger;
   readonly #allowances: Allowances;
   /** Dead letters that were deleted. */
   deletions = 0;
-  /** Those that redrives say they have redriven. */
+  /** Dead letters that a redrive reported as redriven. */
   readonly #toldRedriven: string[] = [];
 
   constructor(ledger: Ledger, allowances: Allowances) {
@@ -17,7 +17,7 @@ export class LetterBooks {
     this.#allowances = allowances;
   }
 
-  /** `isNew`: it was not there yet. */
+  /** `isNew`: whether it was not there before. */
   kept({ bindingId: named, attempts, errorCode }: DeadLetter, number: number, isNew = true): void {
     const bindingId = plannedBinding(named);
     const known = this.#ledger.of(number);

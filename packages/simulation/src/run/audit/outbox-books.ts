@@ -3,10 +3,10 @@ import type { Allowances } from "./allowances.ts";
 import type { KeyOrder } from "./key-order.ts";
 import { isKept, type Ledger } from "./ledger.ts";
 
-/** Changes after which a record is not found where it was. */
+/** After these changes a record is no longer found where it was. */
 const ELSEWHERE = ["renamed", "bindings-renamed", "outbox-moved"] as const;
 
-/** What is seen at the outbox. */
+/** What happens at the outbox. */
 export class OutboxBooks {
   readonly #ledger: Ledger;
   readonly #allowances: Allowances;

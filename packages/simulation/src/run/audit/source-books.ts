@@ -4,12 +4,12 @@ import { HeldDeliveries } from "./held-deliveries.ts";
 import type { Allowances } from "./allowances.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What is seen at the source of the messages, and what it is told. */
+/** What happens at the source of the messages, and what it is told. */
 export class SourceBooks {
   readonly #ledger: Ledger;
   readonly #allowances: Allowances;
   readonly #held = new HeldDeliveries();
-  /** Hears what each instance tells its source. */
+  /** Called with what each instance tells its source. */
   told: (by: Owner, number: number, settlement: Settlement) => void = () => {};
 
   constructor(ledger: Ledger, allowances: Allowances) {
@@ -48,7 +48,7 @@ export class SourceBooks {
     this.#ledger.of(number).forgotten = true;
   }
 
-  /** Its caller asks no more: nobody knows what has come of it. */
+  /** Its caller gives up: nobody knows what became of it. */
   givenUp(number: number): void {
     this.#ledger.of(number).givenUp = true;
   }

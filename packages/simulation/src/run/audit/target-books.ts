@@ -18,7 +18,7 @@ export interface Rules {
   readonly replays: JobReplays;
 }
 
-/** What is seen at the targets. */
+/** What happens at the targets. */
 export class TargetBooks {
   readonly #ledger: Ledger;
   readonly #rules: Rules;
