@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { StoredConfig } from "@bridge/ports";
+import type { StorePlaces, StoredConfig } from "@bridge/ports";
 import { formatLocatedProblem } from "./located-problem.ts";
 import { whyNoMap } from "./map-of-keys.ts";
 import { MissingFileError, readBytes } from "./read-text.ts";
@@ -86,6 +86,7 @@ export function storedContent(
   bytes: Uint8Array,
   value: unknown,
   identity = identityOf(bytes),
+  places?: StorePlaces,
 ): StoredContent {
   const why = whyNoMap(value);
   if (why !== undefined) throw new UnreadableConfigError(`${source}:1:1 ${why}`);
@@ -95,6 +96,7 @@ export function storedContent(
     version: typeof version === "number" && Number.isSafeInteger(version) && version >= 0 ? version : 0,
     revision: identity,
     document: document as Record<string, unknown>,
+    ...(places !== undefined && Object.keys(places).length > 0 && { places }),
   };
   return { kind: "stored", identity, stored, bytes, value };
 }

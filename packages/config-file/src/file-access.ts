@@ -1,3 +1,4 @@
+import type { StorePlaces } from "@bridge/ports";
 import type { Content, StoredContent } from "./content.ts";
 
 /** What the parts of a store on a file need of it. */
@@ -14,6 +15,10 @@ export interface FileAccess {
   read(signal: AbortSignal): Promise<Content>;
   /** What was loaded, written or told as `stored`. @throws TypeError for what was not */
   contentOf(stored: object): StoredContent;
-  /** A document of former times, which can be restored from then on. @throws Error that says of `what` that it is no document */
-  former(bytes: Uint8Array, what: string, signal: AbortSignal): Promise<StoredContent>;
+  /**
+   * A document of former times, which can be restored from then on.
+   * @param places what was noted of where its stores were
+   * @throws Error that says of `what` that it is no document
+   */
+  former(bytes: Uint8Array, what: string, signal: AbortSignal, places?: StorePlaces): Promise<StoredContent>;
 }

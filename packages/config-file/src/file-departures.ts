@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
-import type { ConfigDepartures, StoredConfig } from "@bridge/ports";
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigDepartures, StorePlaces, StoredConfig } from "@bridge/ports";
 import { departureFile, type DepartureFile, readDepartureFile } from "./departure-file.ts";
 import { leavingOf } from "./drafts.ts";
 import type { FileAccess } from "./file-access.ts";
@@ -15,11 +16,11 @@ export class FileDepartures implements ConfigDepartures {
     this.#file = file;
   }
 
-  async remember(former: StoredConfig, signal: AbortSignal): Promise<void> {
+  async remember(former: StoredConfig, signal: AbortSignal, places: StorePlaces = {}): Promise<void> {
     const { bytes, identity } = this.#file.contentOf(former);
     const known = await readDepartureFile(leavingOf(await this.#file.place()), signal).catch(() => undefined);
     // It is durable already, and nothing may be written here any more.
-    if (known?.identity === identity && known.isWhole) {
+    if (known?.identity === identity && known.isWhole && isDeepStrictEqual({ ...known.places }, { ...places })) {
       this.#own.add(identity);
       return;
     }
@@ -27,7 +28,7 @@ export class FileDepartures implements ConfigDepartures {
       const path = leavingOf(target);
       await this.#demandOwn(path, identity, signal);
       this.#own.add(identity);
-      await replaceFile(path, departureFile(bytes, identity), signal);
+      await replaceFile(path, departureFile(bytes, identity, places), signal);
       for (const other of this.#own) if (other !== identity) this.#own.delete(other);
     });
   }
@@ -37,7 +38,7 @@ export class FileDepartures implements ConfigDepartures {
     try {
       const known = await readDepartureFile(path, signal);
       if (known === undefined) return undefined;
-      const { stored } = await this.#file.former(known.bytes, "what it holds", signal);
+      const { stored } = await this.#file.former(known.bytes, "what it holds", signal, known.places);
       // Nobody leaves the stores of a document that has none: what it held is gone.
       if (Object.keys(stored.document).length === 0) throw new Error("it is empty");
       if (!known.isWhole) throw new Error("it was changed after it was kept (if it is whole, remove its first line)");

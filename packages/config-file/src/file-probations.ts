@@ -162,12 +162,13 @@ export class FileProbations implements ConfigProbations, Disposable {
       note.former.bytes,
       `what came before version ${version}`,
       signal,
+      probation.places?.former,
     );
-    const tried =
-      note.tried && (await this.#file.former(note.tried, `version ${version}, which was on probation,`, signal)).stored;
+    const what = `version ${version}, which was on probation,`;
+    const tried = note.tried && (await this.#file.former(note.tried, what, signal, probation.places?.tried)).stored;
     const left = { probation, former, tried, orderly, ...(reversal !== undefined && { reversal }) };
     if (stands === "tried" && content.kind === "stored")
-      return { ...left, current: content.stored, tried: content.stored };
+      return { ...left, current: content.stored, tried: tried ?? content.stored };
     if (stands === "back") return { ...left, current: undefined };
     if (stands === "replaced" && content.kind === "stored" && tried !== undefined) {
       if (hindrance !== undefined) this[Symbol.dispose]();

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ConfigText, LeftStore } from "@bridge/ports";
+import type { ConfigText, LeftStore, StorePlaces } from "@bridge/ports";
 import { replaceFile } from "./replace-file.ts";
 
 const OWNER_ONLY = 0o700;
 const KEPT = /^(?<version>\d{1,15})(?:\.reverted)?\.(?:yaml|json)$/;
-const LEFT = /^(?<version>\d{1,15})\.left-(?<stores>dlq|outbox|dlq-outbox)-(?<mark>[0-9a-f]{8})\.(?<format>yaml|json)$/;
+const LEFT =
+  /^(?<version>\d{1,15})\.left-(?<stores>(?:dlq|outbox|dlq(?:@[0-9a-f]{16})?-outbox)(?:@[0-9a-f]{16})?)-(?<mark>[0-9a-f]{8})\.(?<format>yaml|json)$/;
 
 export interface KeptName {
   readonly version: number;
@@ -16,6 +17,8 @@ export interface KeptName {
 /** Says what a former document has left in which stores. */
 export interface LeftName extends KeptName {
   readonly stores: readonly LeftStore[];
+  /** Where these were. */
+  readonly places: StorePlaces;
   /** Tells documents apart that say the same version. */
   readonly mark: string;
   readonly format: ConfigText["format"];
@@ -37,14 +40,22 @@ export function leftIn(names: readonly string[]): readonly LeftName[] {
     .flatMap((name) => {
       const { version, stores = "", mark = "", format } = LEFT.exec(name)?.groups ?? {};
       if (version === undefined) return [];
-      const left = { stores: stores.split("-") as LeftStore[], mark, format: format as ConfigText["format"] };
+      const each = stores.split("-").map((store) => store.split("@"));
+      const places = Object.fromEntries(each.filter(([, place]) => place !== undefined)) as StorePlaces;
+      const left = {
+        stores: each.map(([store]) => store as LeftStore),
+        places,
+        mark,
+        format: format as ConfigText["format"],
+      };
       return [{ version: Number(version), name, ...left }];
     })
     .toSorted((a, b) => b.version - a.version || (a.name < b.name ? -1 : 1));
 }
 
-export function leftNameOf({ version, stores, mark, format }: Omit<LeftName, "name">): string {
-  return `${version}.left-${stores.toSorted().join("-")}-${mark}.${format}`;
+export function leftNameOf({ version, stores, places, mark, format }: Omit<LeftName, "name">): string {
+  const each = stores.toSorted().map((store) => (places[store] === undefined ? store : `${store}@${places[store]}`));
+  return `${version}.left-${each.join("-")}-${mark}.${format}`;
 }
 
 /** What it is called when nothing is left of it. */

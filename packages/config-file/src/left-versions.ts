@@ -1,6 +1,14 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { ConfigLeftVersions, ConfigText, LeftStore, LeftVersion, Logger, StoredConfig } from "@bridge/ports";
+import type {
+  ConfigLeftVersions,
+  ConfigText,
+  LeftStore,
+  LeftVersion,
+  Logger,
+  StorePlaces,
+  StoredConfig,
+} from "@bridge/ports";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { versionsOf } from "./drafts.ts";
 import type { FileAccess } from "./file-access.ts";
@@ -30,9 +38,9 @@ export class FileLeftVersions implements ConfigLeftVersions {
   async list(signal: AbortSignal): Promise<readonly LeftVersion[]> {
     const folder = versionsOf(await this.#file.place());
     const listed: LeftVersion[] = [];
-    for (const [at, { version, stores, name, mark }] of (await namesIn(folder)).entries()) {
+    for (const [at, { version, stores, places, name, mark }] of (await namesIn(folder)).entries()) {
       const kept = at < READ ? await this.#keptAt(join(folder, name), mark, signal) : UNREAD;
-      if (kept !== undefined) listed.push({ version, stores, where: join(basename(folder), name), kept });
+      if (kept !== undefined) listed.push({ version, stores, places, where: join(basename(folder), name), kept });
     }
     return listed;
   }
@@ -40,10 +48,14 @@ export class FileLeftVersions implements ConfigLeftVersions {
   async keep(left: StoredConfig, stores: readonly LeftStore[], signal: AbortSignal): Promise<void> {
     const { bytes } = this.#file.contentOf(left);
     const mark = markOf(bytes);
+    const { places = {} } = left;
     await this.#alone(signal, async (folder) => {
-      const same = (await namesIn(folder)).filter((other) => other.version === left.version && other.mark === mark);
+      const same = (await namesIn(folder)).filter(
+        (other) => other.version === left.version && other.mark === mark && agree(other.places, places),
+      );
       const all = new Set([...same.flatMap((other) => other.stores), ...stores]);
-      const name = leftNameOf({ version: left.version, stores: [...all], mark, format: this.#format });
+      const merged = Object.assign({}, ...same.map((other) => other.places), places) as StorePlaces;
+      const name = leftNameOf({ version: left.version, stores: [...all], places: merged, mark, format: this.#format });
       await putVersion(folder, name, bytes, signal);
       const replaced = same.filter((other) => other.name !== name);
       const others = (await namesIn(folder)).filter((each) => replaced.every((other) => other.name !== each.name));
@@ -88,4 +100,11 @@ export class FileLeftVersions implements ConfigLeftVersions {
 
 async function namesIn(folder: string): Promise<readonly LeftName[]> {
   return leftIn(await readdir(folder).catch(ifMissing<string[]>([])));
+}
+
+/** Whether both may be of one process: what one of them does not say is where the other one has it. */
+function agree(one: StorePlaces, other: StorePlaces): boolean {
+  return (["outbox", "dlq"] as const).every(
+    (role) => one[role] === undefined || other[role] === undefined || one[role] === other[role],
+  );
 }

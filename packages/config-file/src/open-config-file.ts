@@ -210,10 +210,10 @@ class FileConfigStore implements ConfigFile {
       },
       read: (signal) => this.#read(signal),
       contentOf: (stored) => this.#contentOf(stored),
-      former: async (bytes, what, signal) => {
+      former: async (bytes, what, signal, places) => {
         const read = await this.#text.read(bytes, signal);
         if ("problems" in read) throw new Error(`${what} is no document`);
-        const content = storedContent(this.source, bytes, read.value);
+        const content = storedContent(this.source, bytes, read.value, undefined, places);
         this.#contents.set(content.stored, content);
         return content;
       },

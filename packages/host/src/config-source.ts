@@ -86,6 +86,15 @@ export class ConfigSource {
     }
   }
 
+  /** What is there now, if it can be run; nothing is logged. Rejects when nobody can tell, or with the signal's reason. */
+  async glance(signal: AbortSignal): Promise<BridgeConfig | undefined> {
+    const { registry, overrule = overruledNowhere } = this.#options;
+    const stored = await this.store.load(signal);
+    if (stored === undefined) return undefined;
+    const checked = await this.origin.check(stored, registry, signal);
+    return checked.ok ? { ...overrule(checked.config).config, stored } : undefined;
+  }
+
   missing(known?: readonly string[]): Judged {
     const error = `${this.store.source}: ${this.origin.whenMissing}`;
     const problems = [error];

@@ -14,6 +14,7 @@ import { ConfigFollower } from "./config-follower.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { configWatchOf } from "./config-watch.ts";
 import type { Ending } from "./exit-codes.ts";
+import { lastLook } from "./last-look.ts";
 import type { LeftFormer } from "./former-configuration.ts";
 import { notStarted } from "./not-started.ts";
 import { openAuditor } from "./open-auditor.ts";
@@ -168,7 +169,16 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     if (next !== undefined) throw error;
     return ended;
   }
-  const opened = { supervisor, auditor, servers, follower, companions, budgets, transactions };
+  const opened = {
+    supervisor,
+    auditor,
+    servers,
+    follower,
+    companions,
+    budgets,
+    transactions,
+    lastLook: () => lastLook(source, supervisor, seams),
+  };
   return await untilTheEnd(opened, watch.asked, seams);
 }
 

@@ -21,6 +21,8 @@ export interface Opened {
   readonly servers: Servers | undefined;
   /** Absent when no source is followed. */
   readonly follower?: Pick<ConfigFollower, "stop"> | undefined;
+  /** Looks at the stored configuration once more; never rejects, and is bounded. Default: nobody does. */
+  readonly lastLook?: (() => Promise<void>) | undefined;
   /** What is on probation goes on in the next process. */
   readonly transactions?: Pick<ConfigTransactions, "suspend"> | undefined;
   /** Those that were started. */
@@ -40,7 +42,8 @@ const ENDED: Readonly<Record<ShutdownReason, string>> = {
 /**
  * Ends everything in the order of spec 3.3; tells whether it went cleanly.
  *
- * 1. The supervisor begins: readiness fails, and what is in flight may settle, within the runtime's own budgets.
+ * 1. The supervisor begins: readiness fails, and what is in flight may settle, within the runtime's own budgets. What is stored is
+ *    looked at once more, if the end was asked for.
  * 2. The configuration is followed no more, and the servers stop, under `shutdown_timeout`. The admin server finishes the
  *    calls that it is serving; the monitor server answers probes until the supervisor has ended, so that whoever watches
  *    the drain sees it.
@@ -54,11 +57,12 @@ export async function shutDown(
   { clock, logger }: Pick<Seams, "clock" | "logger">,
   reason: ShutdownReason = "asked",
 ): Promise<boolean> {
-  const { supervisor, auditor, servers, follower, transactions, companions = [], budgets = "two" } = opened;
+  const { supervisor, auditor, servers, follower, transactions, lastLook, companions = [], budgets = "two" } = opened;
   const { shutdownTimeoutMs } = supervisor.config().bridge;
+  const looked = reason === "asked" ? lastLook?.() : undefined;
   const ended = supervisor.shutdown();
   using first = deadline(clock, shutdownTimeoutMs, new Error(`still stopping after ${shutdownTimeoutMs} ms`));
-  await Promise.all([stopServers(servers, ended, first.signal), join(follower, first.signal, logger)]);
+  await Promise.all([stopServers(servers, ended, first.signal), join(follower, first.signal, logger), looked]);
   using second = deadline(clock, shutdownTimeoutMs, new Error(`still stopping after another ${shutdownTimeoutMs} ms`));
   const { signal } = budgets === "one" ? first : second;
   const stages = [

@@ -23,7 +23,7 @@ export { type ConfigChange, type ConfigStore, ReadOnlyConfigError } from "./conf
 export { type ConfigText, ConfigTextError, type ConfigTexts } from "./config/config-texts.ts";
 export { type ConfigVersions } from "./config/config-versions.ts";
 export { type Probation, type ProbationGuard, type Reversal } from "./config/probation.ts";
-export { type StoredConfig } from "./config/stored-config.ts";
+export { type StoredConfig, type StorePlaces } from "./config/stored-config.ts";
 export {
   type AddressedSender,
   addressedSender,

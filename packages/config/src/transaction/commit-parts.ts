@@ -14,6 +14,7 @@ import type { BridgeConfig } from "../model.ts";
 import type { ConfigApplier } from "./applier.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import type { CommitResult } from "./contract.ts";
+import type { StoresOf } from "./named-stores.ts";
 import type { OnProbation } from "./on-probation.ts";
 
 export interface CommitParts {
@@ -23,6 +24,7 @@ export interface CommitParts {
   readonly applyTimeoutMs: number;
   /** What is stored has come into force otherwise than by being committed. */
   readonly onStoredRuns: (config: BridgeConfig) => void;
+  readonly storesOf: StoresOf;
   readonly check: (document: StoredConfig["document"]) => Promise<CheckedDocument>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,6 +1,8 @@
-import { samePlace } from "../same-place.ts";
+import type { StorePlaces } from "@bridge/ports";
 import type { BridgeConfig } from "../model.ts";
+import { samePlace } from "../same-place.ts";
 import { LEFT_ROLES, type NamedStores } from "./named-stores.ts";
+import { placesOf } from "./store-places.ts";
 import type { Stranded } from "./stranding.ts";
 
 /** What a version may have left in its stores, while another one runs. */
@@ -9,6 +11,8 @@ export interface LeftBehind {
   readonly leftStores: readonly Stranded["store"][];
   /** All that it names. Absent: its document cannot be read. */
   readonly stores?: NamedStores | undefined;
+  /** Where they were when it ran, which counts. Absent: where its document has them. */
+  readonly places?: StorePlaces | undefined;
   /** Why it cannot run again as it is. Absent: nothing is known against it. */
   readonly unusable?: string | undefined;
   /** Whether somebody has changed its document since it was kept. */
@@ -19,10 +23,12 @@ export interface LeftBehind {
 
 /** Which of its stores nobody delivers or sees yet when `config` runs. */
 export function stillLeft(
-  { leftStores, stores }: Pick<LeftBehind, "leftStores" | "stores">,
+  { leftStores, stores, places = {} }: Pick<LeftBehind, "leftStores" | "stores" | "places">,
   config: Pick<BridgeConfig, "stores">,
 ): readonly Stranded["store"][] {
+  const here = placesOf(config.stores);
   const runs = (role: Stranded["store"]): boolean => {
+    if (places[role] !== undefined) return places[role] === here[role];
     const left = stores?.[role];
     return left !== undefined && samePlace(left, config.stores[role]);
   };

@@ -2,6 +2,7 @@ import type { ConfigStore, Reversal } from "@bridge/ports";
 import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
 import { foundProbation } from "./found-probation.ts";
+import { leftStoresBeside } from "./left-stores.ts";
 import { putBack, type SettlingSeams } from "./left-probation.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
@@ -31,6 +32,13 @@ export async function leftBeside(
     return "reverted" in settled ? settled : undefined;
   }
   const entry = await entryOf(left.probation, new CommitHistory(store, seams.clock, seams.logger), seams.clock.now());
-  const found = { probation: left.probation, base: left.former, tried: { stored: left.current }, entry };
+  const { probation, former, current, tried = current } = left;
+  const found = {
+    probation,
+    base: former,
+    tried: { stored: tried },
+    entry,
+    left: await leftStoresBeside({ former, tried }, seams.storesOf),
+  };
   return { found, reversal: left.reversal };
 }

@@ -2,7 +2,7 @@ import type { Clock, ConfigStore, Hindrance, LeftProbation, Logger, Reversal, St
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
 import { endNoted, keepLeft } from "./keep-left.ts";
-import { movedStores } from "./moved-stores.ts";
+import { leftStoresOf } from "./left-stores.ts";
 import type { StoresOf } from "./named-stores.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
@@ -29,24 +29,24 @@ export interface SettlingSeams {
 
 /** Stores the former document again, as far as it is not, and says so in the history. */
 export async function putBack(
-  left: LeftProbation,
+  found: LeftProbation,
   reversal: Reversal,
   store: ConfigStore,
   { clock, logger, storesOf }: SettlingSeams,
 ): Promise<SettledProbation> {
-  const { probation, former, current, tried } = left;
+  const { probation, former, current, tried } = found;
   const { version, formerVersion, actor } = probation;
   const at = clock.now();
   // A process that has died was asked by nobody what its stores hold.
-  const stores = tried && (await storesOf(tried.document));
-  const leftStores = stores === undefined ? [] : movedStores(await storesOf(former.document), stores);
+  const left = tried && (await leftStoresOf(tried, await storesOf(former.document), storesOf));
+  const leftStores = left?.leftStores ?? [];
   const history = new CommitHistory(store, clock, logger);
   const entry = await entryOf(probation, history, at);
   if (current !== undefined) {
     await noteTakenBack(probation, reversal, { store, clock });
-    const hindrance = left.hindered ?? (await restored(former, current, store, clock));
+    const hindrance = found.hindered ?? (await restored(former, current, store, clock));
     if (hindrance !== undefined) {
-      const takenBack = { probation, base: former, tried: { stored: current }, entry, left: { leftStores, stores } };
+      const takenBack = { probation, base: former, tried: { stored: tried ?? current }, entry, left };
       return { takenBack, reversal, hindrance };
     }
   }
@@ -66,7 +66,7 @@ export async function putBack(
       formerVersion,
       actor,
       at,
-      ...(leftStores.length > 0 && { leftStores, stores }),
+      ...(leftStores.length > 0 && left),
       ...(!isKept && { unkept: tried }),
     },
   };

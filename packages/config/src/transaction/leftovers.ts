@@ -6,9 +6,11 @@ import { bounded } from "./commit-parts.ts";
 import { endNoted, keepLeft } from "./keep-left.ts";
 import { inOrder, type LeftBehind, leftBehindBy, namesOf, stillLeft } from "./left-behind.ts";
 import { locatedLeft } from "./located-left.ts";
+import type { LeftStores } from "./left-stores.ts";
 import { LEFT_ROLES, type StoresOf } from "./named-stores.ts";
 import type { Reverted } from "./on-probation.ts";
 import { messageOf } from "./probation-refusals.ts";
+import { whyElsewhere } from "./store-places.ts";
 import { TransactionError } from "./transaction-error.ts";
 
 interface Parts {
@@ -36,11 +38,12 @@ async function listed({ store, storesOf, clock }: Omit<Parts, "logger">): Promis
   return Promise.all(kept.map((one) => leftBy(one, storesOf)));
 }
 
-async function leftBy({ version, stores, where, kept }: LeftVersion, storesOf: StoresOf): Promise<LeftBehind> {
+async function leftBy({ version, stores, where, kept, places }: LeftVersion, storesOf: StoresOf): Promise<LeftBehind> {
   const left = { version, leftStores: LEFT_ROLES.filter((role) => stores.includes(role)), where };
-  return "unreadable" in kept
-    ? { ...left, unusable: kept.unreadable }
-    : { ...left, stores: await storesOf(kept.stored.document), changed: kept.changed };
+  if ("unreadable" in kept) return { ...left, places, unusable: kept.unreadable };
+  const now = await storesOf(kept.stored.document);
+  const unusable = whyElsewhere({ ...kept.stored, places }, now);
+  return { ...left, stores: now, places, unusable, changed: kept.changed };
 }
 
 /**
@@ -72,14 +75,14 @@ export class Leftovers {
   }
 
   /** Something was taken back that no store was asked about. */
-  tookBack(reverted: Pick<Reverted, "version" | "formerVersion" | "leftStores" | "stores" | "unkept">): void {
-    const { version, formerVersion, leftStores = [], stores, unkept } = reverted;
+  tookBack(reverted: Pick<Reverted, "version" | "formerVersion" | keyof LeftStores | "unkept">): void {
+    const { version, formerVersion, leftStores = [], stores, places, unusable, unkept } = reverted;
     if (unkept !== undefined) this.#unkept = { stored: unkept, leftStores };
     if (leftStores.length === 0) return;
     this.#runs = formerVersion;
     const isOther = (left: LeftBehind): boolean => left.version !== version || !isDeepStrictEqual(left.stores, stores);
     const known = this.#left.find((left) => !isOther(left));
-    const left = { ...known, version, leftStores, stores };
+    const left = { ...known, version, leftStores, stores, places, unusable };
     this.#left = inOrder([...this.#left.filter(isOther), left]);
     void this.#turns.run(() => this.#locate());
   }

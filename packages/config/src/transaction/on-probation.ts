@@ -1,5 +1,5 @@
 import type { ConfigHistoryEntry, Probation, Reversal, StoredConfig } from "@bridge/ports";
-import type { LeftBehind } from "./left-behind.ts";
+import type { LeftStores } from "./left-stores.ts";
 import type { TriedDocument } from "./tried-document.ts";
 
 /** A change that runs here and is not there to stay yet. */
@@ -13,21 +13,17 @@ export interface OnProbation {
   /** Why the former one runs again already: what is stored could not be read, and is taken back when it can. */
   readonly withdrawn?: Reversal | undefined;
   /** What its process has left in stores that the former one has elsewhere, when that has ended. */
-  readonly left?: Pick<LeftBehind, "leftStores" | "stores"> | undefined;
+  readonly left?: LeftStores | undefined;
 }
 
 /** What was taken back, for whoever counts and records it. */
-export interface Reverted extends Reversal {
+export interface Reverted extends Reversal, Partial<LeftStores> {
   readonly version: number;
   readonly formerVersion: number;
   /** Who had committed it. */
   readonly actor: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Stores that it had at another place than the former one: what came in meanwhile is still there. Default: none. */
-  readonly leftStores?: LeftBehind["leftStores"] | undefined;
-  /** Which these are. */
-  readonly stores?: LeftBehind["stores"];
   /** What was tried out, when it could not be kept: its note says so still. */
   readonly unkept?: StoredConfig | undefined;
 }

@@ -113,7 +113,7 @@ export class ProbationEndings {
     runsOn: boolean,
   ): Promise<Revert | undefined> {
     const { clock, logger, history } = this.#parts;
-    const { probation, base, entry } = open;
+    const { probation, base, entry, left } = open;
     const { version, formerVersion } = probation;
     if (!isBack) {
       await this.#superseded(open);
@@ -131,7 +131,14 @@ export class ProbationEndings {
     // Before the probation is over for the next start, which would tell the history nothing.
     await history.revert({ ...entry, reverted: { at, ...reversal } });
     await keepTakenBack(open, this.#parts);
-    this.#heard.reverted({ ...reversal, version, formerVersion, actor: probation.actor, at });
+    this.#heard.reverted({
+      ...reversal,
+      version,
+      formerVersion,
+      actor: probation.actor,
+      at,
+      ...(left && left.leftStores.length > 0 && left),
+    });
     if (fault === undefined) return { status: "rolled_back", version: formerVersion };
     logger.error("the former configuration is stored again, and cannot be applied", { error: fault });
     this.#parts.onNotInForce();

@@ -3,7 +3,7 @@ import { CommitHistory } from "./commit-history.ts";
 import type { LeftBehind } from "./left-behind.ts";
 import { endNoted, keepLeft } from "./keep-left.ts";
 import type { SettlingSeams } from "./left-probation.ts";
-import { movedStores } from "./moved-stores.ts";
+import { leftStoresOf } from "./left-stores.ts";
 import type { Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
 
@@ -24,8 +24,8 @@ export async function endReplaced(
   const { version, actor } = probation;
   const at = clock.now();
   const reversal = { why, detail };
-  const stores = await storesOf(tried.document);
-  const moved = movedStores(await storesOf(replacedBy.document), stores);
+  const left = await leftStoresOf(tried, await storesOf(replacedBy.document), storesOf);
+  const moved = left.leftStores;
   const leftStores = moved.filter((role) => before?.includes(role) ?? true);
   const isGone = replacedBy.version !== version || moved.length > 0;
   logger.warn("another hand has replaced a configuration that was on probation: what is stored now counts", {
@@ -41,7 +41,14 @@ export async function endReplaced(
   }
   if (isKept) await endNoted(version, { store, clock, logger });
   if (!isGone) return undefined;
-  const left = leftStores.length > 0 && { leftStores, stores };
   const unkept = !isKept && { unkept: tried };
-  return { ...reversal, version, formerVersion: replacedBy.version, actor, at, ...left, ...unkept };
+  return {
+    ...reversal,
+    version,
+    formerVersion: replacedBy.version,
+    actor,
+    at,
+    ...(leftStores.length > 0 && { ...left, leftStores }),
+    ...unkept,
+  };
 }

@@ -1,14 +1,16 @@
-import type { ConfigStore, ReplacedProbation, StoredConfig } from "@bridge/ports";
+import type { ConfigStore, LeftProbation, Probation, ReplacedProbation, StoredConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
 import { foundProbation } from "./found-probation.ts";
 import { putBack, type SettledProbation, type SettlingSeams } from "./left-probation.ts";
-import { movedStores } from "./moved-stores.ts";
+import { keepLeft } from "./keep-left.ts";
+import { leftStoresOf } from "./left-stores.ts";
 import { entryOf } from "./probation-entry.ts";
 import { messageOf } from "./probation-refusals.ts";
 import { endReplaced } from "./replaced-probation.ts";
 import { noteTakenBack } from "./taking-back.ts";
+import { placesOf } from "./store-places.ts";
 import { timeLeft } from "./time-left.ts";
 
 /** What a start knows of a probation, and the configuration that it read after that. */
@@ -42,6 +44,19 @@ export async function settleProbation<Configuration>(
   return replacedOr(second, isRead ? configuration : await read(insteadOf(second)), store, seams, read);
 }
 
+/** What goes on may have its stores elsewhere by now, and something in those that it had: that is kept, and where they are is noted. */
+async function strayed(
+  { probation, tried }: LeftProbation,
+  store: ConfigStore,
+  seams: SettlingSeams,
+): Promise<Pick<Probation, "places">> {
+  if (tried?.places === undefined || probation.places === undefined) return {};
+  const stores = await seams.storesOf(tried.document);
+  const { leftStores } = await leftStoresOf(tried, stores, seams.storesOf);
+  if (leftStores.length === 0 || !(await keepLeft(tried, leftStores, { store, ...seams }))) return {};
+  return { places: { ...probation.places, tried: placesOf(stores) } };
+}
+
 /** Where another hand has replaced what was on probation by what cannot be run, the former one runs until that is mended. */
 async function replacedOr<Configuration>(
   settled: SettledProbation | ReplacedProbation | undefined,
@@ -59,10 +74,9 @@ async function replacedOr<Configuration>(
   const entry = await entryOf(probation, new CommitHistory(store, seams.clock, seams.logger), seams.clock.now());
   const reversal = { why: "process_ended" };
   await noteTakenBack(probation, reversal, { store, clock: seams.clock });
-  const stores = await seams.storesOf(tried.document);
-  const leftStores = movedStores(await seams.storesOf(former.document), stores);
+  const left = await leftStoresOf(tried, await seams.storesOf(former.document), seams.storesOf);
   const taken = {
-    takenBack: { probation, base: former, tried: { stored: tried }, entry, left: { leftStores, stores } },
+    takenBack: { probation, base: former, tried: { stored: tried }, entry, left },
     reversal,
     hindrance: { unreadable: `${store.source} holds what is no configuration` },
   };
@@ -97,7 +111,7 @@ async function settle(
     const { probation, former, current, orderly, reversal } = left;
     if (current !== undefined && orderly && reversal === undefined) {
       const confirmBy = clock.now() + timeLeft(probation, clock.now());
-      const goesOn = { ...probation, confirmBy };
+      const goesOn = { ...probation, confirmBy, ...(await strayed(left, store, seams)) };
       // A process that dies now has not ended in order.
       await bounded(clock, async (signal) =>
         store.probations?.note({ probation: goesOn, orderly: false }, signal),

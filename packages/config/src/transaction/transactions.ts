@@ -228,7 +228,7 @@ class Transactions implements ConfigTransactions {
     if ("reverted" in settled) return this.#probations.noteReverted(settled.reverted);
     if ("goesOn" in settled) return this.#probations.begin(settled.goesOn);
     const { probation, left } = settled.takenBack;
-    this.#leftovers.tookBack({ ...probation, ...left });
+    this.#leftovers.tookBack({ version: probation.version, formerVersion: probation.formerVersion, ...left });
     this.#probations.takeUp(settled);
   }
 
@@ -292,6 +292,7 @@ class Transactions implements ConfigTransactions {
       onNotInForce: () => onNotInForce?.(),
       onStoredRuns: (config) => this.#aftermath.storedRuns(config),
       check: (document) => this.#documents.check(document, NEVER),
+      storesOf: this.#documents.storesOf,
     };
   }
 }

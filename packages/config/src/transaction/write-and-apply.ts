@@ -1,4 +1,4 @@
-import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
+import { type Probation, ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
 import {
   applied,
   applyAgain,
@@ -13,6 +13,7 @@ import {
   type SoundChange,
   undone,
 } from "./commit-parts.ts";
+import { placesOf } from "./store-places.ts";
 import { type InTheWay, whyNotBeside } from "./why-not-now.ts";
 
 /**
@@ -35,7 +36,10 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
 async function writing(change: SoundChange, announce: () => Promise<void>, parts: CommitParts): Promise<CommitOutcome> {
   const { base, expected, document, text, entry, tell, trial } = change;
   const { store, history } = parts;
-  const probation = trial && probationOf(change, trial, parts.clock.now());
+  const probation = trial && {
+    ...probationOf(change, trial, parts.clock.now()),
+    places: await placesOfBoth(change, parts),
+  };
   await history.begin(entry, base);
   let written: StoredConfig | undefined;
   try {
@@ -70,6 +74,14 @@ async function writing(change: SoundChange, announce: () => Promise<void>, parts
     if (probation !== undefined && !("version" in result && result.version === written.version)) await forget(parts);
     return outcomeOf(result, base);
   }
+}
+
+/** What runs has the stores that `base` names. */
+async function placesOfBoth(
+  { base, config }: SoundChange,
+  { storesOf }: CommitParts,
+): Promise<Required<Probation>["places"]> {
+  return { tried: placesOf(config.stores), former: placesOf(await storesOf(base.document)) };
 }
 
 async function refusal({ version }: StoredConfig, { store, clock }: CommitParts): Promise<InTheWay> {

@@ -1,4 +1,4 @@
-import type { BridgeConfig } from "@bridge/config";
+import { type BridgeConfig, placesOf } from "@bridge/config";
 import type { ConfigDepartures, Seams } from "@bridge/ports";
 import { deadline, orAborted, Serial } from "@bridge/ports/internal";
 import { asError } from "../as-error.ts";
@@ -88,7 +88,7 @@ export class DepartureNote {
     return this.#turns.run(async () => {
       const departures = this.#departures;
       if (departures === undefined) return;
-      const due = couldStrand(this.#held, this.#stored) ? this.#held.stored : undefined;
+      const due = this.#held.stored !== undefined && couldStrand(this.#held, this.#stored) ? this.#held : undefined;
       if (due === undefined && !(forgets && this.#isNoted)) return;
       // Also what is remembered already: another process that starts on the same document may have taken it away.
       this.#isNoted = true;
@@ -99,7 +99,12 @@ export class DepartureNote {
         new Error("the store of the configuration did not answer in 10 s"),
       );
       const { signal } = bound;
-      await orAborted(due === undefined ? departures.forget(signal) : departures.remember(due, signal), signal);
+      const { stored, stores } = due ?? {};
+      const done =
+        stored === undefined || stores === undefined
+          ? departures.forget(signal)
+          : departures.remember(stored, signal, placesOf(stores));
+      await orAborted(done, signal);
       this.#isNoted = due !== undefined;
     });
   }

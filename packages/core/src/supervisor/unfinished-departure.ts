@@ -1,4 +1,4 @@
-import type { BridgeConfig } from "@bridge/config";
+import { type BridgeConfig, whyElsewhere } from "@bridge/config";
 import type { ConfigDepartures, StoredConfig } from "@bridge/ports";
 import { asError } from "../as-error.ts";
 import { couldStrand } from "../change/stranding.ts";
@@ -28,6 +28,9 @@ export async function unfinishedDeparture(
   if (former === undefined) return undefined;
   try {
     const config = { ...(await check(former)), stored: former };
+    // Then it would take in messages elsewhere, and those that wait would stay where they are.
+    const why = whyElsewhere(former, config.stores);
+    if (why !== undefined) return { former, why };
     if (couldStrand(config, stored)) return { former, config };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import type { StoredConfig } from "./stored-config.ts";
+import type { StorePlaces, StoredConfig } from "./stored-config.ts";
 
 /**
  * Remembers a document that is stored no more, or soon will not be, while messages that came in under it may wait where what is stored
@@ -7,14 +7,15 @@ import type { StoredConfig } from "./stored-config.ts";
 export interface ConfigDepartures {
   /**
    * Durable when it resolves; takes the place of what was remembered. `former` comes from this store in this process.
+   * @param places where its stores are. Default: that is not known, and what its references name counts
    * @throws Error with the remedy when something is remembered already that does not come from this process
    */
-  remember(former: StoredConfig, signal: AbortSignal): Promise<void>;
+  remember(former: StoredConfig, signal: AbortSignal, places?: StorePlaces): Promise<void>;
   /**
    * Durable when it resolves; does nothing when nothing is remembered, or something else.
    * @param found what {@link find} has told. Default: what this process has remembered
    */
   forget(signal: AbortSignal, found?: StoredConfig): Promise<void>;
-  /** What is remembered. @throws Error with the remedy when that cannot be read, or is not as it was remembered */
+  /** What is remembered, with `places`. @throws Error with the remedy when that cannot be read, or is not as it was remembered */
   find(signal: AbortSignal): Promise<StoredConfig | undefined>;
 }

@@ -1,4 +1,4 @@
-import type { StoredConfig } from "./stored-config.ts";
+import type { StorePlaces, StoredConfig } from "./stored-config.ts";
 
 /** A store of messages that a document may name. */
 export type LeftStore = "outbox" | "dlq";
@@ -8,6 +8,8 @@ export interface LeftVersion {
   readonly version: number;
   /** At least one. */
   readonly stores: readonly LeftStore[];
+  /** Where they were, as it was kept. */
+  readonly places?: StorePlaces;
   /** For people. */
   readonly where: string;
   /**
@@ -23,7 +25,7 @@ export interface ConfigLeftVersions {
   list(signal: AbortSignal): Promise<readonly LeftVersion[]>;
   /**
    * Keeps a document that comes from this store in this process, durably: `ConfigVersions.load` finds it by its version before any
-   * other. What it has left already stays so.
+   * other. What it has left already stays so. With its `places`, as far as it has any: the same document that was elsewhere is another one.
    */
   keep(left: StoredConfig, stores: readonly LeftStore[], signal: AbortSignal): Promise<void>;
   /** Of one that was listed only `stores` are left; of none, it is kept as any that was taken back. */

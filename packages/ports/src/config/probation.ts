@@ -1,3 +1,5 @@
+import type { StorePlaces } from "./stored-config.ts";
+
 /** A document that runs and is taken back unless somebody confirms it. */
 export interface Probation {
   readonly version: number;
@@ -12,6 +14,8 @@ export interface Probation {
   readonly guard?: ProbationGuard;
   /** Whose sends the guard counts. */
   readonly routes: readonly string[];
+  /** Where the process that tries it out has the stores of both documents. Absent: it was noted without. */
+  readonly places?: { readonly tried: StorePlaces; readonly former: StorePlaces };
 }
 
 /** What ends a {@link Probation} before its time. */

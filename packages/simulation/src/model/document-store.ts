@@ -121,10 +121,10 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
 function fileDepartures(kept: KeptDocument, ask: Ask): ConfigDepartures {
   const { trace } = kept.options;
   return {
-    remember: (former, signal) =>
+    remember: (former, signal, places) =>
       ask(signal, async () => {
         if (kept.leaving?.revision === former.revision) return;
-        kept.leaving = former;
+        kept.leaving = { ...former, places };
         trace.add(`document: version ${former.version} is remembered`);
       }),
     find: (signal) => ask(signal, async () => kept.leaving),

@@ -14,7 +14,14 @@ export function fileLeftVersions(kept: KeptDocument, ask: Ask): ConfigLeftVersio
       ask(signal, async () =>
         kept.left.map(({ stored, stores }) => {
           const { version, revision } = stored;
-          return { version, stores, where: `${version} as ${revision}`, kept: { stored } };
+          const { places } = stored;
+          return {
+            version,
+            stores,
+            ...(places !== undefined && { places }),
+            where: `${version} as ${revision}`,
+            kept: { stored },
+          };
         }),
       ),
     keep: (left, stores, signal) =>

@@ -19,7 +19,11 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
   /** Of the probation that this process has begun or found last. */
   let own: Pick<ProbationNote, "tried" | "former"> | undefined;
   const left = (note: ProbationNote): LeftProbation => {
-    const { probation, orderly, reversal, former, tried } = note;
+    const { probation, orderly, reversal } = note;
+    const [former, tried] = [
+      { ...note.former, places: probation.places?.former },
+      { ...note.tried, places: probation.places?.tried },
+    ];
     const isCurrent = kept.stored.revision === tried.revision;
     const said = reversal !== undefined && { reversal };
     return { probation, orderly, former, current: isCurrent ? kept.stored : undefined, tried, ...said };
