@@ -73,7 +73,7 @@ interface Documented extends AsyncDisposable {
 test("operators 11: the commands of the manual's chapter on jobs do what it says", async () => {
   await using bridge = await documented();
   const { run, ask } = bridge;
-  const [redrive = "", slower = "", purge = "", undo = "", ...others] = blocksOf("operating.md", "Jobs");
+  const [redrive = "", active = "", slower = "", purge = "", undo = "", ...others] = blocksOf("operating.md", "Jobs");
   expect(others).toEqual([]);
 
   const [plan, started, shown] = await run(redrive);
@@ -88,6 +88,14 @@ test("operators 11: the commands of the manual's chapter on jobs do what it says
   expect(resumed).toMatchObject({ id });
   expect(cancelled).toMatchObject({ id });
   await reaches(ask, { id }, "cancelled");
+
+  const [list = "", cancel = ""] = active.split("\n");
+  const asked = { kind: "redrive", filter: { route_id: "orders" }, reason: "a look" };
+  const planned = (await ask("POST", "/dlq/jobs", asked)).body as { readonly id: string };
+  const [row] = await run(`${list} | jq -R 'split("\\t")'`);
+  expect(row).toEqual([planned.id, "planned", expect.any(String), "a look"]);
+  const [unwanted] = await run(cancel.replace("ID", planned.id));
+  expect(unwanted).toMatchObject({ id: planned.id, state: "cancelled" });
 
   const [begun] = await run(purge);
   expect(begun).toMatchObject({ kind: "purge", state: "running", plan: { total: 10 } });
