@@ -254,6 +254,6 @@ async function left(stage: Stage): Promise<void> {
     }),
   );
   expect(readdirSync(join(stage.folder.path, "bridge.yaml.versions"))).toContainEqual(
-    expect.stringMatching(/^1\.left-outbox-[0-9a-f]{8}\.yaml$/),
+    expect.stringMatching(/^1\.left-outbox@[0-9a-f]{16}-[0-9a-f]{8}\.yaml$/),
   );
 }
