@@ -41,6 +41,7 @@ function write(changes: Partial<Job>, inTrash = 0): void {
     query: {},
     attempt: 1,
     total: 2,
+    plan: { exact: true },
     counts: COUNTS,
     settings: { concurrency: 1, ramp: [] },
     step: { index: 0, done: 0, failed: 0 },
