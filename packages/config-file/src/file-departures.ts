@@ -16,7 +16,7 @@ export class FileDepartures implements ConfigDepartures {
     this.#file = file;
   }
 
-  async remember(former: StoredConfig, signal: AbortSignal, places: StorePlaces = {}): Promise<void> {
+  async remember(former: StoredConfig, signal: AbortSignal, places: StorePlaces): Promise<void> {
     const { bytes, identity } = this.#file.contentOf(former);
     const known = await readDepartureFile(leavingOf(await this.#file.place()), signal).catch(() => undefined);
     // It is durable already, and nothing may be written here any more.

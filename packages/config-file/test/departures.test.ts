@@ -46,7 +46,7 @@ describe("what a change leaves", () => {
   test("is kept beside the file as it was written, for its owner only, until it is forgotten", async () => {
     await using here = await stage();
     const { path, note, store, stored } = here;
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
     expect(statSync(note).mode & 0o777).toBe(0o600);
     writeFileSync(path, "config_version: 2\n");
@@ -62,7 +62,7 @@ describe("what a change leaves", () => {
     await using here = await stage();
     const { path, note, store, stored } = here;
     rmSync(path);
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
     await store.departures.forget(NEVER);
     expect(existsSync(note)).toBe(false);
@@ -86,14 +86,14 @@ describe("what a change leaves", () => {
   test("is not written again where nothing can be written, and is not forgotten there", async () => {
     await using here = await stage();
     const { path, note, store, stored } = here;
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     chmodSync(path, 0o444);
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     await expect(store.departures.forget(NEVER)).rejects.toThrow("make the file and its folder writable");
     expect(existsSync(note)).toBe(true);
     rmSync(note);
     await store.departures.forget(NEVER);
-    await expect(store.departures.remember(stored, NEVER)).rejects.toThrow("make the file and its folder writable");
+    await expect(store.departures.remember(stored, NEVER, {})).rejects.toThrow("make the file and its folder writable");
   });
 
   test.each([
@@ -104,10 +104,10 @@ describe("what a change leaves", () => {
     const { note, store, stored } = here;
     writeFileSync(note, text);
     expect(await store.departures.find(NEVER)).toEqual(stored);
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(text);
     await store.departures.forget(NEVER);
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(kept(text));
     expect(await store.departures.find(NEVER)).toEqual(stored);
   });
@@ -115,7 +115,7 @@ describe("what a change leaves", () => {
   test("is not believed wherever it is cut off, or changed", async () => {
     await using here = await stage("bridge.yaml", `${FORMER}stores: {outbox: {type: file}}\nroutes: []\n`);
     const { note, store, stored } = here;
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     const whole = readFileSync(note, "utf8");
     const lines = whole.split("\n").slice(0, -1);
     const cuts = lines.map((_, n) => lines.slice(0, n).join("\n"));
@@ -138,7 +138,7 @@ describe("what a change leaves", () => {
       if (text === "a folder") mkdirSync(note);
       else writeFileSync(note, text);
       for (let n = 0; n < 2; n++) {
-        await expect(store.departures.remember(stored, NEVER)).rejects.toThrow(
+        await expect(store.departures.remember(stored, NEVER, {})).rejects.toThrow(
           /\.leaving may say which stores were being left before, and is not replaced: restart, .* remove it$/,
         );
         await store.departures.forget(NEVER);
@@ -146,7 +146,7 @@ describe("what a change leaves", () => {
       if (text === "a folder") expect(statSync(note).isDirectory()).toBe(true);
       else expect(readFileSync(note, "utf8")).toBe(text);
       rmSync(note, { recursive: true });
-      await store.departures.remember(stored, NEVER);
+      await store.departures.remember(stored, NEVER, {});
       expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
     },
   );
@@ -154,11 +154,11 @@ describe("what a change leaves", () => {
   test("takes the place of what this process has remembered before, also when that was cut off meanwhile", async () => {
     await using here = await stage();
     const { path, note, store, stored } = here;
-    await store.departures.remember(stored, NEVER);
+    await store.departures.remember(stored, NEVER, {});
     const next = await store.write({ bridge: { id: "b" } }, stored, NEVER);
     if (next === undefined) throw new Error("it is the only writer");
     writeFileSync(note, readFileSync(note, "utf8").slice(0, 90));
-    await store.departures.remember(next, NEVER);
+    await store.departures.remember(next, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(kept(readFileSync(path, "utf8")));
     await store.departures.forget(NEVER);
     expect(existsSync(note)).toBe(false);

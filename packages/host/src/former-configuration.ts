@@ -105,9 +105,9 @@ function guarded(departures: ConfigDepartures, left: StoredConfig, demandKept: (
   };
   return {
     find: (signal) => departures.find(signal),
-    async remember(former, signal) {
+    async remember(former, signal, places) {
       await forgetLeft(signal);
-      await departures.remember(former, signal);
+      await departures.remember(former, signal, places);
     },
     async forget(signal) {
       await forgetLeft(signal);

@@ -31,12 +31,13 @@ test("spec 4.9.8: FILE.leaving is neither replaced nor removed as long as what i
 
   await left.running();
   const why = /^what version 1 has left in its stores is said nowhere else: see that the folder/;
-  await expect(left.departures?.remember(stored, NEVER)).rejects.toThrow(why);
+  await expect(left.departures?.remember(stored, NEVER, {})).rejects.toThrow(why);
   await expect(left.departures?.forget(NEVER)).rejects.toThrow(why);
   expect(readFileSync(leaving, "utf8")).toBe(FORMER);
 
   rmSync(versions);
-  await left.departures?.remember(stored, NEVER);
-  expect(readFileSync(leaving, "utf8")).toMatch(new RegExp(`^# sha256: [0-9a-f]{64}\n${STORED}$`));
+  await left.departures?.remember(stored, NEVER, { outbox: "0123456789abcdef" });
+  const first = "# sha256: [0-9a-f]{64} outbox: 0123456789abcdef";
+  expect(readFileSync(leaving, "utf8")).toMatch(new RegExp(`^${first}\n${STORED}$`));
   expect(readdirSync(versions)).toEqual([expect.stringMatching(/^1\.left-outbox-[0-9a-f]{8}\.yaml$/)]);
 });

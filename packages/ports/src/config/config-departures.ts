@@ -7,10 +7,10 @@ import type { StorePlaces, StoredConfig } from "./stored-config.ts";
 export interface ConfigDepartures {
   /**
    * Durable when it resolves; takes the place of what was remembered. `former` comes from this store in this process.
-   * @param places where its stores are. Default: that is not known, and what its references name counts
+   * @param places where its stores are, as far as that is known; else what its references name counts
    * @throws Error with the remedy when something is remembered already that does not come from this process
    */
-  remember(former: StoredConfig, signal: AbortSignal, places?: StorePlaces): Promise<void>;
+  remember(former: StoredConfig, signal: AbortSignal, places: StorePlaces): Promise<void>;
   /**
    * Durable when it resolves; does nothing when nothing is remembered, or something else.
    * @param found what {@link find} has told. Default: what this process has remembered
