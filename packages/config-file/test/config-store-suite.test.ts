@@ -1,5 +1,6 @@
-import { describeConfigProbations, describeConfigStore } from "@bridge/conformance";
+import { describeConfigDepartures, describeConfigProbations, describeConfigStore } from "@bridge/conformance";
 import { fileSubject } from "./support/file-subject.ts";
 
 describeConfigStore("file", fileSubject);
 describeConfigProbations("file", fileSubject);
+describeConfigDepartures("file", fileSubject);

@@ -1,5 +1,11 @@
 export { type Case, type Excuses } from "./case.ts";
 export {
+  type ConfigDepartureCaseName,
+  configDepartureCases,
+  type ConfigDepartureSubject,
+} from "./config-departures/config-departure-cases.ts";
+export { describeConfigDepartures } from "./config-departures/describe-config-departures.ts";
+export {
   type ConfigProbationCaseName,
   configProbationCases,
   type ConfigProbationSubject,

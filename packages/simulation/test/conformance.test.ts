@@ -1,5 +1,6 @@
 import {
   type ConfigPlace,
+  describeConfigDepartures,
   describeConfigProbations,
   describeConfigStaging,
   describeConfigStore,
@@ -189,6 +190,7 @@ for (const shared of [true, false])
     open: async (document) => placeOf(shared, document),
     except: { "a read-only document says so, and stays as it is": NOT_READ_ONLY },
   });
+describeConfigDepartures("of the simulation, a file", { open: async (document) => placeOf(false, document) });
 describeConfigProbations("of the simulation, a file", { open: async (document) => placeOf(false, document) });
 describeConfigStaging("of the simulation, a table", {
   open: async (document) => placeOf(true, document),

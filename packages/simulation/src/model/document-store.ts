@@ -3,7 +3,6 @@ import {
   BridgeError,
   type Clock,
   type ConfigChange,
-  type ConfigDepartures,
   type ConfigStaging,
   type ConfigStore,
   type StoredConfig,
@@ -12,6 +11,7 @@ import { deadline, jsonConfigTexts } from "@bridge/ports/internal";
 import type { Owner } from "../time/virtual-time.ts";
 import { NEVER } from "./dlq-parts.ts";
 import { DocumentSight, type Watched } from "./document-sight.ts";
+import { fileDepartures } from "./file-departures.ts";
 import { fileLeftVersions } from "./file-left-versions.ts";
 import { fileProbations } from "./file-probations.ts";
 import type { KeptDocument } from "./kept-document.ts";
@@ -114,25 +114,6 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     async [Symbol.asyncDispose]() {
       kept.letGoOfNote(owner);
     },
-  };
-}
-
-/** What the adapter for files keeps beside the file while a change leaves stores. */
-function fileDepartures(kept: KeptDocument, ask: Ask): ConfigDepartures {
-  const { trace } = kept.options;
-  return {
-    remember: (former, signal, places) =>
-      ask(signal, async () => {
-        if (kept.leaving?.revision === former.revision) return;
-        kept.leaving = { ...former, places };
-        trace.add(`document: version ${former.version} is remembered`);
-      }),
-    find: (signal) => ask(signal, async () => kept.leaving),
-    forget: (signal) =>
-      ask(signal, async () => {
-        if (kept.leaving !== undefined) trace.add(`document: version ${kept.leaving.version} is forgotten`);
-        kept.leaving = undefined;
-      }),
   };
 }
 
