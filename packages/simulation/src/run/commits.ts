@@ -25,11 +25,14 @@ export class Commits {
   readonly #instances: Pick<Instances, "at" | "live">;
   /** Calls that wait for their answer, of those who still can. */
   readonly #calls = new Set<{ readonly owner: Owner }>();
+  /** The document of the plan as JSON has it. */
+  readonly #original: unknown;
   #next = 0;
 
   constructor(world: World, instances: Pick<Instances, "at" | "live">) {
     this.#world = world;
     this.#instances = instances;
+    this.#original = JSON.parse(JSON.stringify(world.plan.document));
   }
 
   /** Whether the document is as it was in the beginning, everywhere, and nothing is tried out. */
@@ -100,9 +103,8 @@ export class Commits {
   }
 
   get #isOriginal(): boolean {
-    const { document, plan } = this.#world;
-    const { config_version: _, ...stored } = document.stored.document;
-    return isDeepStrictEqual(stored, plain(plan.document));
+    const { config_version: _, ...stored } = this.#world.document.stored.document;
+    return isDeepStrictEqual(stored, this.#original);
   }
 
   #back(place: number): void {
@@ -202,9 +204,4 @@ export class Commits {
         );
     });
   }
-}
-
-/** As JSON has it. */
-function plain(document: BridgeDocument): unknown {
-  return JSON.parse(JSON.stringify(document));
 }

@@ -66,10 +66,10 @@ export class KeyOrder {
     if (changes.size > 0 || !isMeasured(plan)) return;
     const place = queue.indexOf(number);
     for (const older of queue.slice(0, Math.max(0, place))) {
-      // One that had ended, and was forgotten, has come in again behind this one.
-      if (queue.lastIndexOf(older) > place) continue;
       const before = this.#ledger.at(older, binding);
       if (before.record !== "pending" || before.accepted > 0) continue;
+      // One that had ended, and was forgotten, has come in again behind this one.
+      if (queue.lastIndexOf(older) > place) continue;
       const known = this.#ledger.of(older);
       if (what === "was sent" && (isKept(known, binding) || this.#allowances.mayBeDropped(known, binding))) continue;
       this.#ledger.violated(
