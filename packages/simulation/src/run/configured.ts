@@ -100,6 +100,7 @@ export class Configured {
       instanceId,
       settled,
       leftBehind,
+      startsWith: first,
       onNotInForce,
     });
     const { transactions } = this;
@@ -169,6 +170,6 @@ async function leave(
 ): Promise<readonly LeftBehind[]> {
   const left = await leftByDeparture(former, config, "it was on probation", storesOf);
   if (left === undefined || (await keepLeft(former, left.leftStores, { store, ...seams })))
-    await store.departures?.forget(NEVER).catch(() => {});
+    await store.departures?.forget(NEVER, former).catch(() => {});
   return left === undefined ? [] : [left];
 }
