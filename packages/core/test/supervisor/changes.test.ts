@@ -2,6 +2,7 @@ import { type OutboxBacklog, type OutboxStore, type TransportPlugin, silentLogge
 import { openMemoryOutbox } from "@bridge/memory";
 import type { BridgeConfig, Stranding } from "@bridge/config";
 import { describe, expect, test } from "vitest";
+import { NO_PARTS } from "../../src/runtime/runtime-parts.ts";
 import { DepartureNote } from "../../src/supervisor/departure-note.ts";
 import { Changes } from "../../src/supervisor/changes.ts";
 import type { Standing } from "../../src/supervisor/standing.ts";
@@ -16,8 +17,14 @@ import { withAttempts } from "../support/two-routes.ts";
 const { config } = memoryBridge();
 const next = withAttempts(config, "r", 9);
 
-/** Changes of a bridge that runs, whose stores are asked what would be left behind with `stranding`. */
-function changing(stranding: (state: StateMachine) => Stranding | undefined, former: BridgeConfig = config) {
+/**
+ * Changes of a bridge that runs, whose stores are asked what would be left behind with `stranding`; `adopted`: all of a change is at work.
+ */
+function changing(
+  stranding: (state: StateMachine) => Stranding | undefined,
+  former: BridgeConfig = config,
+  adopted: (state: StateMachine) => void = () => {},
+) {
   const [state, veils] = [new StateMachine(silentLogger, () => {}), new Veils()];
   state.enter({ kind: "starting" });
   state.enter({ kind: "running" });
@@ -30,9 +37,21 @@ function changing(stranding: (state: StateMachine) => Stranding | undefined, for
     root: new AbortController().signal,
     config: former,
     carried: former,
-    foundation: { follow: () => {}, stranding: async () => (asked++, stranding(state)) },
+    runtime: { parts: NO_PARTS, running: true, retire: async () => {}, adopt: async () => adopted(state) },
+    foundation: {
+      *build() {
+        yield;
+        return NO_PARTS;
+      },
+      follow: () => {},
+      stranding: async () => (asked++, stranding(state)),
+      open: async () => {},
+      starting: () => {},
+      leaveSessions: async () => {},
+    },
   } as unknown as Standing;
   return {
+    standing,
     changes: new Changes({ standing, veils, stops: new StopsWaiting(), onConfig: () => {} }),
     state,
     veils,
@@ -58,6 +77,17 @@ describe("a change of a bridge that is beyond recovery", () => {
       return undefined;
     });
     await expect(changes.apply(next, bound())).rejects.toMatchObject(beyond);
+  });
+
+  test("is told as applied when that came once all of it was at work: its stores may hold messages", async () => {
+    const { changes, state, standing } = changing(
+      () => undefined,
+      config,
+      (machine) => machine.becomeTerminal("lease_lost", lost),
+    );
+    expect(await changes.apply(next, bound())).toBe("applied");
+    expect(standing.carried).toBe(next);
+    expect(state.now).toMatchObject({ kind: "terminal", cause: "lease_lost" });
   });
 });
 
