@@ -92,6 +92,21 @@ describe("a process that ends while a change leaves a store", () => {
     },
   );
 
+  test("spec 4.9.5: a file that is changed and ended in order before that was noticed is resumed", async () => {
+    await using target = await Target.open("refuses");
+    const parts = await partsFor(target);
+    const unnoticed = "config_watch: {mode: poll, poll_interval: 1h}\n";
+    await using stage = await Stage.run(document(parts) + unnoticed);
+    await waits(stage, parts.port);
+    stage.folder.write("bridge.yaml", document({ ...parts, outbox: "there", version: 2 }));
+    await killed(stage, "SIGTERM");
+    await stage.restart();
+    await resumes(stage);
+    target.manner = "accepts";
+    await arrives(stage, 2);
+    expect(target.accepted).toEqual(["hi"]);
+  });
+
   test("spec 4.9.5: when the former document was put back while no process ran, or nothing is left, there is nothing to resume", async () => {
     await using target = await Target.open("refuses");
     const parts = await partsFor(target);
