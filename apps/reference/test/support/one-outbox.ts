@@ -17,6 +17,11 @@ export interface Parts {
   readonly header?: string;
 }
 
+/** What a document says; a port may be a reference. */
+interface Said extends Omit<Parts, "port"> {
+  readonly port: number | string;
+}
+
 /** One route with its outbox in a file. */
 export const document = ({
   url,
@@ -26,10 +31,10 @@ export const document = ({
   outbox,
   version = 1,
   header = "a",
-}: Parts): string => `config_version: ${version}
+}: Said): string => `config_version: ${version}
 http: {admin_addr: "127.0.0.1:${admin}", monitor_addr: "127.0.0.1:${monitor}", admin_api_key: ${ADMIN_KEY}}
 bridge: {id: test}
-stores: {outbox: {type: file, options: {path: ${outbox}.db}}}
+stores: {outbox: {type: file, options: {path: "${outbox}.db"}}}
 receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:${port}", path: /ingest/in}}]
 senders: [{id: out, transport: http, options: {url: "${url}", headers: {x-tag: "${header}"}}}]
 bindings: [{id: to-out, sender_id: out}]
