@@ -4,7 +4,8 @@ import { deadline, orAborted } from "@bridge/ports/internal";
 import type { ConfigSource } from "./config-source.ts";
 import { messageOf } from "./message-of.ts";
 
-const LOOK_MS = 2_000;
+/** On a busy machine, the thread that reads a changed file takes a second or more to start. */
+const LOOK_MS = 5_000;
 
 /**
  * Before a process ends in order: what it runs is remembered, if another hand has stored something that could leave messages behind, or
