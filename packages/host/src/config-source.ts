@@ -52,13 +52,21 @@ export class ConfigSource {
     return this.origin.store;
   }
 
-  /** What is there now. Rejects only with the signal's reason. */
-  async read(signal: AbortSignal): Promise<Judged> {
+  /**
+   * What is there now. Rejects only with the signal's reason.
+   *
+   * @param isGone whether what was loaded counts as missing. Default: it does not
+   */
+  async read(
+    signal: AbortSignal,
+    isGone: (stored: StoredConfig, signal: AbortSignal) => Promise<boolean> = async () => false,
+  ): Promise<Judged> {
     using bound = this.#bound();
     const either = AbortSignal.any([signal, bound.signal]);
     try {
       const stored = await this.store.load(either);
-      return stored === undefined ? this.missing() : await this.judge(stored, signal);
+      if (stored === undefined || (await isGone(stored, either))) return this.missing();
+      return await this.judge(stored, signal);
     } catch (error) {
       signal.throwIfAborted();
       return this.refuse([messageOf(error)]);

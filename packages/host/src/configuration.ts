@@ -6,10 +6,10 @@ import {
   type Registry,
   type UnusableFile,
 } from "@bridge/config";
-import { type Clock, type Logger, type StoredConfig, systemClock } from "@bridge/ports";
+import { type Clock, type ConfigStore, type Logger, type StoredConfig, systemClock } from "@bridge/ports";
 import { patientDeadline, printableLines } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
-import type { ConfigSource, Judged } from "./config-source.ts";
+import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
 import { startChecks } from "./start-checks.ts";
@@ -45,7 +45,9 @@ export async function configuration(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<BridgeConfig | undefined> {
-  const judged = await (instead === undefined ? readOrGone(source, signal) : source.judge(instead, signal));
+  const judged = await (instead === undefined
+    ? source.read(signal, isGoneFrom(source.store))
+    : source.judge(instead, signal));
   if (judged.ok) return judged.config;
   if (!judged.missing) return undefined;
   const { source: file } = source.store;
@@ -55,20 +57,17 @@ export async function configuration(
 }
 
 /** A document that is empty while its stores are being left is as good as removed: the former one can run. */
-async function readOrGone(source: ConfigSource, signal: AbortSignal): Promise<Judged> {
-  const { store } = source;
-  if (store.departures === undefined) return source.read(signal);
-  using bound = patientDeadline(systemClock, LOAD_TIMEOUT_MS, new Error(`${store.source} could not be read in 30 s`));
-  const either = AbortSignal.any([signal, bound.signal]);
-  try {
-    const stored = await store.load(either);
-    const isEmpty = stored !== undefined && Object.keys(stored.document).length === 0;
-    if (isEmpty && (await store.departures.find(either)) !== undefined) return source.missing();
-  } catch {
-    signal.throwIfAborted();
-    // Whoever reads it next says what is wrong.
-  }
-  return await source.read(signal);
+function isGoneFrom({ departures }: ConfigStore) {
+  return async ({ document }: StoredConfig, signal: AbortSignal): Promise<boolean> => {
+    if (Object.keys(document).length > 0) return false;
+    try {
+      return (await departures?.find(signal)) !== undefined;
+    } catch {
+      signal.throwIfAborted();
+      // Whoever reads next what was being left says what is wrong with it.
+      return false;
+    }
+  };
 }
 
 /**
