@@ -119,11 +119,14 @@ it("spec 4.9.8: where its document cannot be kept the note stays, so that each s
   for (let n = 0; n < 2; n++) {
     await using start = await restarted(here);
     expect([start.runs, start.told]).toEqual([41, expect.stringMatching(TOLD)]);
+    expect(start.told).toContain("its document is not kept yet, and until it is from_version answers 404");
+    await expect(start.transactions.open(60_000, NEVER, 42)).rejects.toMatchObject({ kind: "not_found" });
     expect(existsSync(here.note)).toBe(true);
   }
   rmSync(versions());
   await using start = await restarted(here);
   expect(start.told).toMatch(TOLD);
+  await expect.poll(() => start.transactions.leftBehind(), PATIENCE).not.toContain("not kept yet");
   expect([existsSync(here.note), marked()]).toEqual([false, [expect.stringContaining("42.left-dlq-outbox")]]);
   const [left] = (await start.store.versions.left?.list(NEVER)) ?? [];
   expect(left?.kept).toHaveProperty("stored.version", 42);

@@ -28,11 +28,15 @@ function referred(kind: (typeof KINDS)[number], store = "o") {
   };
 }
 
-async function begin(store: ConfigFile, kind: (typeof KINDS)[number], value: string): Promise<void> {
+async function begin(
+  store: ConfigFile,
+  kind: (typeof KINDS)[number],
+  value: string,
+  document = referred(kind),
+): Promise<void> {
   const former = await store.load(NEVER);
   if (former === undefined) throw new Error("it is there");
   const { storesOf } = eyes(value);
-  const document = referred(kind);
   const places = { tried: placesOf(await storesOf(document)), former: placesOf(await storesOf(former.document)) };
   const probation = {
     version: 42,
@@ -81,6 +85,17 @@ describe.each(KINDS)("a reference to %s", (kind) => {
     await settleProbation(q, eyes("q"), read(q));
     expect(await left(q, "q")).toMatchObject([{ version: 42, leftStores: ["outbox"] }]);
     expect(await left(q, "p")).toMatchObject([{ version: 42, leftStores: ["outbox"], unusable: undefined }]);
+  });
+
+  it("spec 4.9.8: that leads elsewhere at a start: a store that the change has not moved is told, too, for the process before may have had it", async () => {
+    writeFileSync(here.path, JSON.stringify({ config_version: 41, ...referred(kind, "a") }));
+    {
+      await using p = openConfigFile(here.path);
+      await begin(p, kind, "p", { ...referred(kind, "a"), bridge: { id: "plant-8" } });
+    }
+    await using next = openConfigFile(here.path);
+    await settleProbation(next, eyes("q"), read(next));
+    expect(await left(next, "q")).toMatchObject([{ version: 42, leftStores: ["outbox"] }]);
   });
 
   it("spec 4.9.5: of FILE.leaving is looked at with where its stores were", async () => {

@@ -95,7 +95,9 @@ export async function leaveFormer(
       logger.warn("the next start tries the former configuration again", { error: messageOf(error) });
     }
   };
-  return { leftBehind, running, departures: store.departures && guarded(store.departures, former, demandKept) };
+  // Until what is stored runs.
+  const told = leftBehind && { ...leftBehind, ...(store.versions?.left !== undefined && { isKept: false as const }) };
+  return { leftBehind: told, running, departures: store.departures && guarded(store.departures, former, demandKept) };
 }
 
 function guarded(departures: ConfigDepartures, left: StoredConfig, demandKept: () => Promise<void>): ConfigDepartures {

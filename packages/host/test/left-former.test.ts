@@ -27,7 +27,7 @@ test("spec 4.9.8: FILE.leaving is neither replaced nor removed as long as what i
   const runs: Partial<BridgeConfig> = { configVersion: 2, stores: {} };
   const seams = { clock: systemClock, logger: silentLogger, storesOf };
   const left = await leaveFormer({ former, why: "a variable is gone" }, runs as BridgeConfig, store, seams);
-  expect(left.leftBehind).toMatchObject({ version: 1, leftStores: ["outbox"] });
+  expect(left.leftBehind).toMatchObject({ version: 1, leftStores: ["outbox"], isKept: false });
 
   await left.running();
   const why = /^what version 1 has left in its stores is said nowhere else: see that the folder/;

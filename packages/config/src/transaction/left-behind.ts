@@ -19,6 +19,8 @@ export interface LeftBehind {
   readonly changed?: true | undefined;
   /** Where its document is kept, for people. Absent: among the former versions. */
   readonly where?: string | undefined;
+  /** `false`: its document is not kept among the former versions yet, so that nobody can begin with it. Default: it is. */
+  readonly isKept?: false | undefined;
 }
 
 /** Which of its stores nobody delivers or sees yet when `config` runs. */
@@ -53,10 +55,11 @@ const TOLD = 20;
 export function leftBehindBy(left: readonly LeftBehind[], runs: number | undefined): string | undefined {
   const [newest, ...others] = left;
   if (newest === undefined) return undefined;
-  const { version, leftStores, unusable, changed, where } = newest;
+  const { version, leftStores, unusable, changed, where, isKept } = newest;
   const stores = leftStores.map((role) => `stores.${role}`);
   const mend = unusable === undefined ? "" : `; it cannot run again as it is (${unusable}): mend that`;
   const look = changed === undefined ? "" : "; its document was changed after it was kept: see that it is whole first";
+  const wait = isKept === false ? `; ${NOT_KEPT}` : "";
   const kept = where === undefined ? "" : `, kept as ${where}`;
   const flags = stores.map((store) => `${store}.abandon_backlog: true`).join(" and ");
   const told = others.slice(0, TOLD - 1);
@@ -66,13 +69,16 @@ export function leftBehindBy(left: readonly LeftBehind[], runs: number | undefin
     ...(older.length === 0 ? [] : [olderOnes(older)]),
   ];
   return [
-    `version ${version} has ${stores.join(" and ")} at another place than ${whatRuns(version, runs)}, and ended with its process: what waits there nobody delivers or sees${mend}${look}`,
+    `version ${version} has ${stores.join(" and ")} at another place than ${whatRuns(version, runs)}, and ended with its process: what waits there nobody delivers or sees${mend}${look}${wait}`,
     `commit version ${version} again (from_version: ${version}${kept}), let it be delivered, and go back then`,
     `to leave something there, go back with a change that brings ${flags}`,
-    ...(where === undefined ? [] : [`to have it told no more without that, remove ${where} and reload`]),
+    ...(where === undefined ? [] : [`to give up what is there without that, remove ${where} and reload`]),
     ...(more.length === 0 ? [] : [`the same is true of ${more.join(", ")}`]),
   ].join("; ");
 }
+
+const NOT_KEPT =
+  "its document is not kept yet, and until it is from_version answers 404: the log says what is in the way, and a restart tries again";
 
 function whatRuns(version: number, runs: number | undefined): string {
   if (runs === undefined) return "what runs";
@@ -80,10 +86,11 @@ function whatRuns(version: number, runs: number | undefined): string {
 }
 
 /** @param isNext whether the one before it has its number, and is found by that first */
-function alsoLeft({ version, leftStores, unusable, changed, where }: LeftBehind, isNext: boolean): string {
+function alsoLeft({ version, leftStores, unusable, changed, where, isKept }: LeftBehind, isNext: boolean): string {
   const said = [
     leftStores.map((role) => `stores.${role}`).join(" and "),
     ...(where === undefined ? [] : [`kept as ${where}`]),
+    ...(isKept === false ? ["which is not kept yet"] : []),
     ...(isNext ? ["which that number finds when nothing is left of the one before"] : []),
     ...(unusable === undefined ? [] : [`which cannot run again as it is: ${unusable}`]),
     ...(changed === undefined ? [] : ["which was changed after it was kept"]),

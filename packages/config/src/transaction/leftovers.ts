@@ -82,7 +82,8 @@ export class Leftovers {
     this.#runs = formerVersion;
     const isOther = (left: LeftBehind): boolean => left.version !== version || !isDeepStrictEqual(left.stores, stores);
     const known = this.#left.find((left) => !isOther(left));
-    const left = { ...known, version, leftStores, stores, places, unusable };
+    const isKept = unkept === undefined ? known?.isKept : false;
+    const left = { ...known, version, leftStores, stores, places, unusable, isKept };
     this.#left = inOrder([...this.#left.filter(isOther), left]);
     void this.#turns.run(() => this.#locate());
   }

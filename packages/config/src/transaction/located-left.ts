@@ -9,7 +9,7 @@ export interface LocatedLeft {
 
 /**
  * What was left, each with where its document is kept by now: it may have been kept, or have got another name, since it was told; and
- * one that could not be read may have been mended.
+ * one that could not be read may have been mended. One that is kept nowhere yet says so.
  */
 export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehind[]): LocatedLeft {
   const byPlace = new Map(kept.flatMap((one) => (one.where === undefined ? [] : [[one.where, one] as const])));
@@ -30,8 +30,8 @@ export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehin
       (one.where === undefined ? undefined : others[0]);
     if (found !== undefined) {
       taken.add(found.where);
-      left.push({ ...one, where: found.where });
-    } else if (one.where === undefined) left.push(one);
+      left.push({ ...one, where: found.where, isKept: undefined });
+    } else if (one.where === undefined) left.push(others.length === 0 ? { ...one, isKept: false } : one);
     else gone.push(one);
   }
   return { left, gone };

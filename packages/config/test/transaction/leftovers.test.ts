@@ -3,6 +3,7 @@ import { expect, it, vi } from "vitest";
 import { PATIENCE } from "@bridge/tooling/patience";
 import type { StoreConfig } from "../../src/index.ts";
 import { Aftermath } from "../../src/transaction/aftermath.ts";
+import type { LeftBehind } from "../../src/transaction/left-behind.ts";
 import { keptLeftovers, Leftovers } from "../../src/transaction/leftovers.ts";
 import type { NamedStores } from "../../src/transaction/named-stores.ts";
 
@@ -38,8 +39,8 @@ async function stage(...first: readonly LeftVersion[]) {
     clock: systemClock,
     logger: { ...silentLogger, warn: (...line: unknown[]) => void logged.push(line) },
   };
-  const start = async (starting?: ReturnType<typeof config>) =>
-    new Leftovers(await keptLeftovers(parts), parts, starting);
+  const start = async (starting?: ReturnType<typeof config>, others: readonly LeftBehind[] = []) =>
+    new Leftovers([...(await keptLeftovers(parts)), ...others], parts, starting);
   const keeps = (one: LeftVersion): void => void (listed = [...listed, one]);
   const removes = (where: string): void => void (listed = listed.filter((one) => one.where !== where));
   return {
@@ -202,6 +203,19 @@ it("spec 4.9.8: what is kept after it is told has its file from then on, and so 
   await vi.waitFor(() => expect(leftovers.told).toMatch(/kept as 42.left-dlq-outbox\)/), PATIENCE);
   leftovers.runs(config(43, { dlq: store("c") }));
   await vi.waitFor(() => expect(leftovers.told).toMatch(/stores.outbox .*kept as 42.left-outbox\)/), PATIENCE);
+});
+
+it("spec 4.9.8: of what is not kept yet it is told that nobody can begin with it, until it is kept", async () => {
+  const { start, keeps } = await stage();
+  const left = (version: number) => ({ version, leftStores: ["outbox" as const], stores: documents[version] });
+  const leftovers = await start(undefined, [left(40), left(42)]);
+  leftovers.starts(config(41, {}));
+  const told = /^version 42 .*; its document is not kept yet, .* version 40 \(stores.outbox, which is not kept yet\)$/;
+  await vi.waitFor(() => expect(leftovers.told).toMatch(told), PATIENCE);
+  for (const version of [40, 42]) keeps(kept(version, "outbox"));
+  leftovers.runs(config(41, {}));
+  await vi.waitFor(() => expect(leftovers.told).toMatch(/kept as 42\).*kept as 40\)$/), PATIENCE);
+  expect(leftovers.told).not.toContain("not kept yet");
 });
 
 it("one that cannot be read is told, with why, and with what helps, whatever runs", async () => {
