@@ -4,8 +4,8 @@ import type { Serial } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import { GaveWay } from "./stops-waiting.ts";
 
-/** Before one that was accepted, and would leave messages behind, is tried again: it may leave none by then. */
-const TRY_AGAIN_MS = 5_000;
+/** Before an accepted change that would leave messages behind is tried again: it may leave none by then. */
+const RETRY_MS = 5_000;
 
 export interface ChangeQueueOptions {
   readonly clock: Clock;
@@ -17,10 +17,10 @@ export interface ChangeQueueOptions {
   /** Bounds changes that nobody waits for any more. */
   readonly root: AbortSignal;
   /**
-   * Told of a change that had been accepted and failed, and whether it had been tried before; and with `undefined` once a later one is
-   * taken, accepted before or not.
+   * Told of an accepted change that failed, and whether that was a retry; and with `undefined` once a change is taken,
+   * whether it had been accepted before or not.
    */
-  readonly refused: (error: unknown, again?: boolean) => void;
+  readonly refused: (error: unknown, isRetry?: boolean) => void;
 }
 
 interface Change {
@@ -29,25 +29,25 @@ interface Change {
   readonly nth: number;
   /** Whoever has brought it was told that there is nothing more to do. */
   readonly isAccepted: boolean;
-  /** It would have left messages behind. */
-  readonly wasTried: boolean;
+  /** It was tried before, and would have left messages behind. */
+  readonly isRetry: boolean;
 }
 
 type Answer = "applied" | "accepted";
 
 /**
- * Configurations on their way into force: one at a time, and of those that wait the newest. One that was accepted has its turn again when
- * what came after it fails; what is taken ends all that came before it.
+ * Configurations on their way into force: one at a time, and of those that wait only the newest. An accepted one that
+ * was skipped has its turn when what came after it fails; one that is taken ends all that came before it.
  */
 export class ChangeQueue {
   readonly #options: ChangeQueueOptions;
   #given = 0;
-  /** Of those that wait for their turn, or have it. */
+  /** Of the changes that wait for their turn, or have it. */
   #newest: Change | undefined;
-  /** The last one that was accepted, and that a newer one has kept from its turn. */
-  #passedOver: Change | undefined;
-  /** The newest one that was accepted and would have left messages behind; `timer` ends its wait. */
-  #again: { readonly change: Change; readonly timer: AbortController } | undefined;
+  /** The last accepted change that had no turn, since a newer one came. */
+  #skipped: Change | undefined;
+  /** The newest accepted change that would have left messages behind, and waits for a retry; `timer` ends its wait. */
+  #retry: { readonly change: Change; readonly timer: AbortController } | undefined;
 
   constructor(options: ChangeQueueOptions) {
     this.#options = options;
@@ -55,16 +55,16 @@ export class ChangeQueue {
 
   async apply(config: BridgeConfig, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
-    const change = { config, nth: ++this.#given, isAccepted: false, wasTried: false };
+    const change = { config, nth: ++this.#given, isAccepted: false, isRetry: false };
     if (!this.#options.busy()) return this.#enqueue(change, signal);
     this.#accept(change);
     return "accepted";
   }
 
-  /** Nobody waits for it: what becomes of it is told in the view. */
+  /** Nobody waits for its answer: the view tells what becomes of it. */
   #accept(change: Change): void {
     const { root, refused } = this.#options;
-    this.#enqueue({ ...change, isAccepted: true }, root).catch((error: unknown) => refused(error, change.wasTried));
+    this.#enqueue({ ...change, isAccepted: true }, root).catch((error: unknown) => refused(error, change.isRetry));
   }
 
   async #enqueue(change: Change, signal: AbortSignal): Promise<Answer> {
@@ -77,16 +77,16 @@ export class ChangeQueue {
       turn.resolve();
       return this.#serve(change, signal);
     });
-    // Given up while it waits, it is answered at once; its turn then comes to nothing, and is no failure of anybody.
+    // A caller that gives up while it waits is answered at once. The turn then comes to nothing, which fails nobody.
     await turn.promise;
     const answer = await served;
-    return typeof answer === "string" ? answer : answer.again;
+    return typeof answer === "string" ? answer : answer.later;
   }
 
-  /** `again`: its answer when it has given way to a stop, behind which it has its turn. */
-  async #serve(change: Change, signal: AbortSignal): Promise<Answer | { readonly again: Promise<Answer> }> {
+  /** `later`: the answer of one that has given way to a stop, and has its turn behind that. */
+  async #serve(change: Change, signal: AbortSignal): Promise<Answer | { readonly later: Promise<Answer> }> {
     if (change !== this.#newest) {
-      if (!signal.aborted) this.#passedOver = change;
+      if (!signal.aborted) this.#skipped = change;
       return "accepted";
     }
     try {
@@ -103,52 +103,52 @@ export class ChangeQueue {
 
   #taken(change: Change): void {
     this.#served(change);
-    this.#passedOver = undefined;
-    this.#endWait();
+    this.#skipped = undefined;
+    this.#endRetry();
     this.#options.refused(undefined);
   }
 
   #failed(change: Change, error: unknown): void {
     const isNewest = change === this.#newest;
     this.#served(change);
-    if (change.isAccepted && error instanceof OperationError && error.kind === "stranding") this.#wait(change);
+    if (change.isAccepted && error instanceof OperationError && error.kind === "stranding") this.#retryLater(change);
     // It comes to nothing, so the one before it, which was accepted, has its turn after all.
-    else if (isNewest) this.#passedOverHasItsTurn();
+    else if (isNewest) this.#acceptSkipped();
   }
 
   /** Unless a newer one waits to be tried again. */
-  #passedOverHasItsTurn(): void {
-    const change = this.#passedOver;
-    if (change === undefined || (this.#again?.change.nth ?? 0) > change.nth) return;
-    this.#passedOver = undefined;
+  #acceptSkipped(): void {
+    const change = this.#skipped;
+    if (change === undefined || (this.#retry?.change.nth ?? 0) > change.nth) return;
+    this.#skipped = undefined;
     this.#accept(change);
   }
 
-  #wait(change: Change): void {
-    const before = this.#endWait();
-    if (before !== undefined && before.nth > (this.#passedOver?.nth ?? 0)) this.#passedOver = before;
+  #retryLater(change: Change): void {
+    const before = this.#endRetry();
+    if (before !== undefined && before.nth > (this.#skipped?.nth ?? 0)) this.#skipped = before;
     const timer = new AbortController();
-    this.#again = { change: { ...change, wasTried: true }, timer };
+    this.#retry = { change: { ...change, isRetry: true }, timer };
     const { clock, root } = this.#options;
-    clock.delay(TRY_AGAIN_MS, AbortSignal.any([root, timer.signal])).then(
-      () => this.#tryAgain(timer),
+    clock.delay(RETRY_MS, AbortSignal.any([root, timer.signal])).then(
+      () => this.#retryNow(timer),
       () => {},
     );
   }
 
-  #tryAgain(timer: AbortController): void {
-    if (this.#again?.timer !== timer) return;
-    const { change } = this.#again;
-    this.#again = undefined;
+  #retryNow(timer: AbortController): void {
+    if (this.#retry?.timer !== timer) return;
+    const { change } = this.#retry;
+    this.#retry = undefined;
     // A newer one is on its way, and may be taken.
     if (this.#newest === undefined) this.#accept(change);
-    else this.#wait(change);
+    else this.#retryLater(change);
   }
 
-  /** What waited to be tried again. */
-  #endWait(): Change | undefined {
-    const { change, timer } = this.#again ?? {};
-    this.#again = undefined;
+  /** Returns what waited to be tried again. */
+  #endRetry(): Change | undefined {
+    const { change, timer } = this.#retry ?? {};
+    this.#retry = undefined;
     timer?.abort();
     return change;
   }
@@ -158,13 +158,13 @@ export class ChangeQueue {
   }
 
   /** In the same turn, so that a newer one still comes behind it. */
-  #giveWay(change: Change, signal: AbortSignal): Answer | { readonly again: Promise<Answer> } {
+  #giveWay(change: Change, signal: AbortSignal): Answer | { readonly later: Promise<Answer> } {
     if (change !== this.#newest) {
-      this.#passedOver = change;
+      this.#skipped = change;
       return "accepted";
     }
-    const again = this.#enqueue(change, signal);
-    again.catch(() => {});
-    return { again };
+    const later = this.#enqueue(change, signal);
+    later.catch(() => {});
+    return { later };
   }
 }

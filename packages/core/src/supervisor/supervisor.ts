@@ -110,7 +110,7 @@ export class RuntimeSupervisor implements Supervisor {
       busy: () => state.is("swapping"),
       change: (next, signal) => this.#changes.apply(next, signal),
       root,
-      refused: (error, again = false) => this.#noteRefused(error, again),
+      refused: (error, isRetry = false) => this.#noteRefused(error, isRetry),
     });
   }
 
@@ -293,9 +293,9 @@ export class RuntimeSupervisor implements Supervisor {
     return runtime;
   }
 
-  #noteRefused(error: unknown, again: boolean): void {
+  #noteRefused(error: unknown, isRetry: boolean): void {
     this.#refusedChange = error === undefined ? undefined : asError(error).message;
-    if (error === undefined || again) return;
+    if (error === undefined || isRetry) return;
     this.#standing.seams.logger.error("the newest configuration is not in force", { error: this.#refusedChange });
   }
 

@@ -6,9 +6,11 @@ import { GaveWay } from "../../src/supervisor/stops-waiting.ts";
 import { Serial } from "@bridge/ports/internal";
 import { FakeClock, turn } from "../support/fake-clock.ts";
 
+const STRANDING = new OperationError("stranding", "the change would leave messages behind");
+
 /** A queue of configurations by name, each of which ends when the test says how. */
-function queue(clock = new FakeClock(), root = new AbortController().signal) {
-  const requests = new Serial();
+function queue() {
+  const [clock, root, requests] = [new FakeClock(), new AbortController(), new Serial()];
   const tried: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<"applied">>();
   const refused: unknown[] = [];
@@ -25,11 +27,13 @@ function queue(clock = new FakeClock(), root = new AbortController().signal) {
       busy = true;
       return end.promise.finally(() => (busy = false));
     },
-    root,
+    root: root.signal,
     refused: (error) => void refused.push(error),
   });
   const never = new AbortController().signal;
   return {
+    clock,
+    root,
     requests,
     tried,
     refused,
@@ -43,13 +47,20 @@ function queue(clock = new FakeClock(), root = new AbortController().signal) {
   };
 }
 
-test("when the newest configuration fails, the one before it has its turn, unless a newer one waits: then that is tried", async () => {
-  const { tried, apply, end } = queue();
-  const first = apply("a");
+/** The same, once "a" is in force; while it was being applied, these were accepted, one after another. */
+async function afterFirst(...accepted: readonly (string | BridgeConfig)[]) {
+  const stage = queue();
+  const first = stage.apply("a");
   await turn();
-  expect([await apply("b"), await apply("c")]).toEqual(["accepted", "accepted"]);
-  await end("a");
-  expect([await first, tried]).toEqual(["applied", ["a", "c"]]);
+  for (const config of accepted) expect(await stage.apply(config)).toBe("accepted");
+  await stage.end("a");
+  expect(await first).toBe("applied");
+  return stage;
+}
+
+test("when the newest configuration fails, the one before it has its turn, unless a newer one waits: then that is tried", async () => {
+  const { tried, apply, end } = await afterFirst("b", "c");
+  expect(tried).toEqual(["a", "c"]);
   expect(await apply("d")).toBe("accepted");
   await end("c", new Error("c is bad"));
   expect(tried).toEqual(["a", "c", "d"]);
@@ -58,12 +69,7 @@ test("when the newest configuration fails, the one before it has its turn, unles
 });
 
 test("when the newest fails and none waits, the one before it is brought into force, and the failure told until then", async () => {
-  const { tried, refused, apply, end } = queue();
-  void apply("a");
-  await turn();
-  await apply("b");
-  await apply("c");
-  await end("a");
+  const { tried, refused, end } = await afterFirst("b", "c");
   const failure = new Error("c is bad");
   await end("c", failure);
   expect([tried, refused.at(-1)]).toEqual([["a", "c", "b"], failure]);
@@ -71,13 +77,8 @@ test("when the newest fails and none waits, the one before it is brought into fo
   expect([tried, refused.at(-1)]).toEqual([["a", "c", "b"], undefined]);
 });
 
-test("one that was passed over has its turn also when several newer ones fail, one after another", async () => {
-  const { tried, apply, end } = queue();
-  void apply("a");
-  await turn();
-  await apply("b");
-  await apply("c");
-  await end("a");
+test("one that was skipped has its turn also when several newer ones fail, one after another", async () => {
+  const { tried, apply, end } = await afterFirst("b", "c");
   await apply("d");
   await end("c", new Error("c is bad"));
   await end("d", new Error("d is bad"));
@@ -113,12 +114,8 @@ test("a configuration that was given up while it waited is not brought into forc
 });
 
 test("the newest one, given up while it waited, is not tried, and the one before it has its turn", async () => {
-  const { requests, tried, apply, end } = queue();
-  void apply("a");
-  await turn();
-  await apply("b");
+  const { requests, tried, apply, end } = await afterFirst("b");
   const before = Promise.withResolvers<void>();
-  await end("a");
   expect(tried).toEqual(["a", "b"]);
   void requests.run(() => before.promise);
   const [second, stop] = [apply("c"), new AbortController()];
@@ -164,24 +161,18 @@ test("a change that gives way to a newer one is accepted, and has its turn when 
 });
 
 test("one that was accepted, and would leave messages behind, is tried again until it does not, or a newer one is brought", async () => {
-  const clock = new FakeClock();
-  const { tried, refused, apply, end } = queue(clock);
-  const stranding = new OperationError("stranding", "the change would leave messages behind");
-  void apply("a");
-  await turn();
-  expect(await apply("b")).toBe("accepted");
-  await end("a");
-  await end("b", stranding);
+  const { clock, tried, refused, apply, end } = await afterFirst("b");
+  await end("b", STRANDING);
   expect([tried, refused]).toEqual([
     ["a", "b"],
-    [undefined, stranding],
+    [undefined, STRANDING],
   ]);
   await clock.advance(5_000);
-  await end("b", stranding);
+  await end("b", STRANDING);
   await clock.advance(5_000);
   expect(tried).toEqual(["a", "b", "b", "b"]);
   await end("b");
-  expect(refused).toEqual([undefined, stranding, stranding, undefined]);
+  expect(refused).toEqual([undefined, STRANDING, STRANDING, undefined]);
   await clock.advance(60_000);
   expect(tried).toHaveLength(4);
 
@@ -189,7 +180,7 @@ test("one that was accepted, and would leave messages behind, is tried again unt
   await turn();
   expect(await apply("d")).toBe("accepted");
   await end("c");
-  await end("d", stranding);
+  await end("d", STRANDING);
   void apply("e");
   await turn();
   await end("e");
@@ -197,16 +188,9 @@ test("one that was accepted, and would leave messages behind, is tried again unt
   expect(tried.slice(4)).toEqual(["c", "d", "e"]);
 });
 
-const STRANDING = new OperationError("stranding", "the change would leave messages behind");
-
 test("one that is accepted again while it waits to be tried again waits once", async () => {
-  const clock = new FakeClock();
-  const { tried, apply, end } = queue(clock);
   const same = { bridge: { id: "b" } } as BridgeConfig;
-  void apply("a");
-  await turn();
-  await apply(same);
-  await end("a");
+  const { clock, tried, apply, end } = await afterFirst(same);
   await end("b", STRANDING);
   const newer = apply("c");
   await turn();
@@ -221,12 +205,7 @@ test("one that is accepted again while it waits to be tried again waits once", a
 });
 
 test("one that waits to be tried again goes on with that when a newer one fails", async () => {
-  const clock = new FakeClock();
-  const { tried, apply, end } = queue(clock);
-  void apply("a");
-  await turn();
-  await apply("b");
-  await end("a");
+  const { clock, tried, apply, end } = await afterFirst("b");
   await end("b", STRANDING);
   const newer = apply("c");
   await turn();
@@ -236,14 +215,8 @@ test("one that waits to be tried again goes on with that when a newer one fails"
   expect(tried).toEqual(["a", "b", "c", "b"]);
 });
 
-test("one that was passed over, and would leave messages behind when it has its turn, is tried again", async () => {
-  const clock = new FakeClock();
-  const { tried, apply, end } = queue(clock);
-  void apply("a");
-  await turn();
-  await apply("b");
-  await apply("c");
-  await end("a");
+test("one that was skipped, and would leave messages behind when it has its turn, is tried again", async () => {
+  const { clock, tried, end } = await afterFirst("b", "c");
   await end("c", new Error("c is bad"));
   await end("b", STRANDING);
   await clock.advance(5_000);
@@ -252,13 +225,7 @@ test("one that was passed over, and would leave messages behind when it has its 
 });
 
 test("while a newer one waits to be tried again, the one before it does not come into force, until that fails", async () => {
-  const clock = new FakeClock();
-  const { tried, apply, end } = queue(clock);
-  void apply("a");
-  await turn();
-  await apply("b");
-  await apply("c");
-  await end("a");
+  const { clock, tried, end } = await afterFirst("b", "c");
   await end("c", STRANDING);
   await clock.advance(4_000);
   expect(tried).toEqual(["a", "c"]);
@@ -269,13 +236,7 @@ test("while a newer one waits to be tried again, the one before it does not come
 });
 
 test("nothing is tried again after the abort", async () => {
-  const clock = new FakeClock();
-  const root = new AbortController();
-  const { tried, apply, end } = queue(clock, root.signal);
-  void apply("a");
-  await turn();
-  await apply("b");
-  await end("a");
+  const { clock, root, tried, end } = await afterFirst("b");
   await end("b", STRANDING);
   root.abort(new Error("the process ends"));
   await clock.advance(60_000);
