@@ -33,7 +33,8 @@ class UnreadableConfigError extends Error {
 }
 
 /**
- * What the file holds now; `known` itself when that is the same, for to read it takes half a second with a thousand routes.
+ * What the file holds now; `known` itself when that is the same, for to read it takes half a second with a thousand
+ * routes.
  *
  * Rejects only with the signal's reason.
  */

@@ -1,6 +1,8 @@
 import { isScalar } from "yaml";
 
-/** For each new element the index of the old one that it is: of its id, else of its value, else the one in its place. */
+/**
+ * For each new element the index of the old one that it is: of its id, else of its value, else the one in its place.
+ */
 export function counterparts(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
   const free = new Map<string, number[]>();
   for (const [index, element] of before.entries()) {

@@ -7,7 +7,10 @@ const WORD = /[\p{L}\p{N}_]/u;
 /** What the lexer says between the parts of a text. */
 const SIGNS: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 
-/** `text`, which is YAML, with a mark in place of each of `hidden` in its comments: a secret that was replaced is often left there. */
+/**
+ * `text`, which is YAML, with a mark in place of each of `hidden` in its comments: a secret that was replaced is often
+ * left there.
+ */
 export function coveredComments(text: string, hidden: readonly string[]): string {
   if (hidden.length === 0 || !text.includes("#")) return text;
   const longestFirst = hidden.toSorted((a, b) => b.length - a.length);

@@ -26,7 +26,10 @@ export function departureFile(bytes: Uint8Array, identity: string, { outbox, dlq
   return Buffer.concat([Buffer.from(`# sha256: ${identity}${places}\n`), bytes]);
 }
 
-/** What is kept at a path; `undefined` when there is nothing. @throws Error with words for an operator when it cannot be read */
+/**
+ * What is kept at a path; `undefined` when there is nothing.
+ * @throws Error with words for an operator when it cannot be read
+ */
 export async function readDepartureFile(path: string, signal: AbortSignal): Promise<DepartureFile | undefined> {
   let bytes: Uint8Array;
   try {

@@ -42,7 +42,9 @@ export function draftsBeside(target: string): readonly string[] {
   return [...beside.filter((draft) => existsSync(draft)), ...kept.map((name) => join(folder, name))];
 }
 
-/** Whether the bridge keeps the document at `document`, or something of it, at `place`: both as `filePlace` tells them. */
+/**
+ * Whether the bridge keeps the document at `document`, or something of it, at `place`: both as `filePlace` tells them.
+ */
 export function isOfDocument(place: string, document: string): boolean {
   return isBesideFile(place, document, BESIDE_DOCUMENT);
 }

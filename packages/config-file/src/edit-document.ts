@@ -27,17 +27,17 @@ export interface Edited {
 }
 
 /**
- * `text`, changed so that it says `document`, which is plain JSON. What does not change keeps its place, its comments and its
- * way of being written; elements of lists are followed by their `id`. JSON stays JSON. Where values change and things are
- * added, no other character of the text is another one.
+ * `text`, changed so that it says `document`, which is plain JSON. What does not change keeps its place, its comments
+ * and its way of being written; elements of lists are followed by their `id`. JSON stays JSON. Where values change and
+ * things are added, no other character of the text is another one.
  * @throws Error when `text` is no document
  */
 export function editDocument(text: string, document: Value): Edited {
   const spliced = splicedDocument(text, document);
   const inPlace = spliced === undefined ? undefined : saying(spliced, document);
   if (inPlace !== undefined && layoutOf(text).isJson === layoutOf(inPlace.text).isJson) return inPlace;
-  // Something goes, or becomes of another kind: then the layout around it is the printer's. An anchor may have changed that
-  // aliases still need as it was.
+  // Something goes, or becomes of another kind: then the layout around it is the printer's. An anchor may have changed
+  // that aliases still need as it was.
   const printed =
     saying(printedDocument(text, document, false), document) ?? saying(printedDocument(text, document, true), document);
   if (printed !== undefined) return printed;

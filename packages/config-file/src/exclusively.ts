@@ -32,7 +32,9 @@ export async function exclusively<T>(
   }
 }
 
-/** A file with another name would come apart; one that nobody may write to is meant to stay, though the superuser could. */
+/**
+ * A file with another name would come apart; one that nobody may write to is meant to stay, though the superuser could.
+ */
 async function demandWritable(path: string): Promise<void> {
   const { mode, nlink } = await stat(path);
   // A new file takes the place of one name only.

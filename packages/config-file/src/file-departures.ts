@@ -9,7 +9,9 @@ import { replaceFile, syncFolderOf } from "./replace-file.ts";
 /** Keeps a former document beside a file while its stores are being left. */
 export class FileDepartures implements ConfigDepartures {
   readonly #file: FileAccess;
-  /** Which documents this process has remembered, or was about to: nothing else there is replaced or forgotten unasked. */
+  /**
+   * Which documents this process has remembered, or was about to: nothing else there is replaced or forgotten unasked.
+   */
   readonly #own = new Set<string>();
 
   constructor(file: FileAccess) {

@@ -14,7 +14,10 @@ import { replaceFile } from "./replace-file.ts";
 
 type Found = LeftProbation | ReplacedProbation | ProbationBeside;
 
-/** Writes a document; `before` is done when all is ready to be written, is given what it replaces and what it is, and says whether it may be. */
+/**
+ * Writes a document; `before` is done when all is ready to be written, is given what it replaces and what it is, and
+ * says whether it may be.
+ */
 export type WriteWith = (
   document: StoredConfig["document"],
   expected: StoredConfig,
@@ -24,8 +27,8 @@ export type WriteWith = (
 ) => Promise<StoredConfig | undefined>;
 
 /**
- * Locks of this process by the files that have something on probation here, lest another process takes that back as left by one that has
- * ended. They are the operating system's, and end with the process.
+ * Locks of this process by the files that have something on probation here, lest another process takes that back as
+ * left by one that has ended. They are the operating system's, and end with the process.
  */
 const HELD = new Map<string, Disposable>();
 
@@ -138,9 +141,9 @@ export class FileProbations implements ConfigProbations, Disposable {
   }
 
   /**
-   * What is found is what the next notes are about. Where there is no document, or nothing in it, what comes next may be what was on
-   * probation, which would then stay for good: the former one takes its place before anything is run. One that cannot be read stays, as
-   * whoever broke it may mend it.
+   * What is found is what the next notes are about. Where there is no document, or nothing in it, what comes next may
+   * be what was on probation, which would then stay for good: the former one takes its place before anything is run.
+   * One that cannot be read stays, as whoever broke it may mend it.
    *
    * @param hindrance why nothing is to be written. Default: it is
    */

@@ -36,7 +36,10 @@ export class FileVersions implements ConfigVersions {
     await this.#file.alone(signal, keep, () => this.#file.nowhere());
   }
 
-  /** Before something else takes the place of `former`, by the writer that is at work. That it cannot be kept fails no write. */
+  /**
+   * Before something else takes the place of `former`, by the writer that is at work. That it cannot be kept fails no
+   * write.
+   */
   async keep(target: string, { stored, bytes }: StoredContent, signal: AbortSignal): Promise<void> {
     try {
       await this.#kept.keep(target, stored.version, bytes, false, signal);

@@ -11,8 +11,9 @@ export function linesOf(entries: readonly ConfigHistoryEntry[]): string {
 }
 
 /**
- * The entries of a history, the oldest first. What cannot be read, or is no entry, is left out, as the others still tell what they know.
- * But of a last line that was cut off nobody knows what became of its change: it is pending, with as much as there is of it.
+ * The entries of a history, the oldest first. What cannot be read, or is no entry, is left out, as the others still
+ * tell what they know. But of a last line that was cut off nobody knows what became of its change: it is pending, with
+ * as much as there is of it.
  */
 export function entriesIn(text: string): readonly ConfigHistoryEntry[] {
   const lines = text.split("\n").filter((line) => line !== "");

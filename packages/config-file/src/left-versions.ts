@@ -23,7 +23,10 @@ const KEPT = 200;
 
 const UNREAD = { unreadable: `it is not among the newest ${READ}, which are read` };
 
-/** Former documents of a file that have left something in their stores: which is said by the name of each, so that it takes no room. */
+/**
+ * Former documents of a file that have left something in their stores: which is said by the name of each, so that it
+ * takes no room.
+ */
 export class FileLeftVersions implements ConfigLeftVersions {
   readonly #file: FileAccess;
   readonly #format: ConfigText["format"];

@@ -42,8 +42,8 @@ export interface ConfigFileOptions {
   /** Default: the machine's time. */
   readonly clock?: Clock;
   /**
-   * The file that a bundler has made of `@bridge/config-file/thread`: in it a text is read and edited from the second time on.
-   * Default: `@bridge/config-file/thread`, which is found when nothing is bundled.
+   * The file that a bundler has made of `@bridge/config-file/thread`: in it a text is read and edited from the second
+   * time on. Default: `@bridge/config-file/thread`, which is found when nothing is bundled.
    */
   readonly threadUrl?: URL;
 }
@@ -239,7 +239,10 @@ class FileConfigStore implements ConfigFile {
     return content;
   }
 
-  /** Writes what the watches of this store are not to tell, unless the file holds something else than `expected` by then. */
+  /**
+   * Writes what the watches of this store are not to tell, unless the file holds something else than `expected` by
+   * then.
+   */
   async #put(target: string, content: StoredContent, expected: string, signal: AbortSignal): Promise<boolean> {
     const may = async (): Promise<boolean> => (await this.#read(signal)).identity === expected;
     if (!(await replaceFile(target, content.bytes, signal, may))) return false;
@@ -249,7 +252,9 @@ class FileConfigStore implements ConfigFile {
     return true;
   }
 
-  /** What a writer that was killed has left: the next write would remove it, and may be long in coming. Never rejects. */
+  /**
+   * What a writer that was killed has left: the next write would remove it, and may be long in coming. Never rejects.
+   */
   async #removeDrafts(signal: AbortSignal): Promise<void> {
     try {
       const target = await this.#target();

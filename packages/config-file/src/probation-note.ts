@@ -45,8 +45,9 @@ export async function writeNote(target: string, note: ProbationNote, signal: Abo
 }
 
 /**
- * Adds to a note how it stands with its probation now, within the room that is kept for it: a full disk, or a folder that may not be
- * written, is in the way of {@link writeNote} and not of this. Only who has the lock of the note may do this.
+ * Adds to a note how it stands with its probation now, within the room that is kept for it: a full disk, or a folder
+ * that may not be written, is in the way of {@link writeNote} and not of this. Only who has the lock of the note may do
+ * this.
  */
 export async function addStanding(target: string, { probation, orderly, reversal, stored }: Standing): Promise<void> {
   await using handle = await open(probationOf(target), "r+");

@@ -9,7 +9,8 @@ const OWNER_ONLY = 0o600;
  * or the other. Mode and owner stay; a file that is missing is made for its owner only. Only one caller at a time may
  * do this for one path. Aborting `signal` leaves the file as it was.
  *
- * @param may asked last of all, when only the name is to be changed: whoever edits by hand takes no lock. Default: it may
+ * @param may asked last of all, when only the name is to be changed: whoever edits by hand takes no lock. Default: it
+ * may
  * @returns whether it was replaced
  */
 export async function replaceFile(
@@ -30,8 +31,8 @@ export async function replaceFile(
       await handle.writeFile(bytes);
       await handle.sync();
     }
-    // Last, so that nobody whom the mode lets in sees a draft, and since a change of owner may clear bits of it. Of a new file, too:
-    // the umask of the process may keep even its owner from it.
+    // Last, so that nobody whom the mode lets in sees a draft, and since a change of owner may clear bits of it. Of a
+    // new file, too: the umask of the process may keep even its owner from it.
     await chmod(draft, former === undefined ? OWNER_ONLY : former.mode & 0o7777);
     const replaces = await may();
     signal.throwIfAborted();

@@ -14,8 +14,9 @@ interface Splice {
 }
 
 /**
- * `text` with nothing but the changed values and the additions written into it, so that it says `wanted`; `undefined` when
- * that cannot be done piece by piece. Whether it does say so is for the caller to see: a changed anchor changes more.
+ * `text` with nothing but the changed values and the additions written into it, so that it says `wanted`; `undefined`
+ * when that cannot be done piece by piece. Whether it does say so is for the caller to see: a changed anchor changes
+ * more.
  */
 export function splicedDocument(text: string, wanted: Value): string | undefined {
   const layout = layoutOf(text);

@@ -28,8 +28,9 @@ interface Running {
 }
 
 /**
- * The library for YAML reads and writes a text in one piece, for seconds if it is long: it does so in a thread, one task after
- * another. The thread starts with a task, ends when there was none for a while, and keeps no process alive while it rests.
+ * The library for YAML reads and writes a text in one piece, for seconds if it is long: it does so in a thread, one
+ * task after another. The thread starts with a task, ends when there was none for a while, and keeps no process alive
+ * while it rests.
  */
 export class TextThread implements AsyncDisposable {
   readonly #clock: Clock;
@@ -40,7 +41,8 @@ export class TextThread implements AsyncDisposable {
 
   /**
    * `threadUrl`: the program of the thread. Default: the one of this package.
-   * @throws ThreadError when the one that is given is no file: else only the first change of the configuration would tell
+   * @throws ThreadError when the one that is given is no file: else only the first change of the configuration would
+   * tell
    */
   constructor(clock: Clock, threadUrl?: URL) {
     if (threadUrl !== undefined) programAt(threadUrl);
@@ -49,8 +51,8 @@ export class TextThread implements AsyncDisposable {
   }
 
   /**
-   * @throws ThreadError when it fails, needs too much memory or too long; the signal's reason when it aborts, which ends the
-   * thread if it works on this task
+   * @throws ThreadError when it fails, needs too much memory or too long; the signal's reason when it aborts, which
+   * ends the thread if it works on this task
    */
   do(task: Task, signal: AbortSignal): Promise<Answer> {
     return orAborted(

@@ -27,7 +27,10 @@ export class TextWork implements AsyncDisposable {
     return answer.kind === "problems" ? answer : { value: await this.#unpacked(answer, signal) };
   }
 
-  /** The text that says `document`, as bytes, and what it says, as {@link editDocument} makes it; no comment holds any of `hidden`. */
+  /**
+   * The text that says `document`, as bytes, and what it says, as {@link editDocument} makes it; no comment holds any
+   * of `hidden`.
+   */
   async edit(
     bytes: Uint8Array,
     document: Readonly<Record<string, unknown>>,

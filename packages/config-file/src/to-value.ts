@@ -12,7 +12,10 @@ interface Converted {
 /** The most values that aliases may add to a document: a few lines of them can unfold to gigabytes. */
 const MAX_ALIASED = 100_000;
 
-/** The plain value of a YAML document, with what the parser leaves unchecked: duplicate keys, aliases, and what surprises. */
+/**
+ * The plain value of a YAML document, with what the parser leaves unchecked: duplicate keys, aliases, and what
+ * surprises.
+ */
 export function toValue(root: Node | null): Converted {
   const conversion = new Conversion();
   const value = conversion.convert(root).value;

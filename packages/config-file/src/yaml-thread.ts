@@ -1,6 +1,6 @@
 /**
- * The program of the thread in which the text of a file is read and edited, one task after another. Nothing of the bridge's
- * own packages is imported here but types, so that it starts from its sources as well as from a build. @module
+ * The program of the thread in which the text of a file is read and edited, one task after another. Nothing of the
+ * bridge's own packages is imported here but types, so that it starts from its sources as well as from a build. @module
  */
 import { parentPort } from "node:worker_threads";
 import { coveredComments } from "./covered-comments.ts";

@@ -9,7 +9,9 @@ export function hasNext(version: number): boolean {
   return version < MAX_CONFIG_VERSION;
 }
 
-/** Whether a version in a history counts: one at the edge was written by nobody, and would leave no room for the next. */
+/**
+ * Whether a version in a history counts: one at the edge was written by nobody, and would leave no room for the next.
+ */
 export function isCounted(version: number): boolean {
   return Number.isSafeInteger(version) && version <= MAX_CONFIG_VERSION - ROOM;
 }

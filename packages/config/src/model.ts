@@ -26,7 +26,10 @@ export interface BridgeConfig {
   readonly routes: readonly RouteConfig[];
   /** The document that it was made of, for whoever keeps documents. Absent: nobody does. */
   readonly stored?: StoredConfig;
-  /** What came in through references and is to be seen nowhere; names, numbers, times and listed words are not among it. Default: nothing. */
+  /**
+   * What came in through references and is to be seen nowhere; names, numbers, times and listed words are not among it.
+   * Default: nothing.
+   */
   readonly veils?: readonly string[];
 }
 

@@ -17,8 +17,9 @@ export interface ReferencedDocument {
 }
 
 /**
- * A document that holds secrets, as one that holds none: `${env:NAME}` stands for each of them, and for what stands at the
- * places that are `hidden` besides. What would be taken for a reference is escaped. For documents that validation accepts.
+ * A document that holds secrets, as one that holds none: `${env:NAME}` stands for each of them, and for what stands at
+ * the places that are `hidden` besides. What would be taken for a reference is escaped. For documents that validation
+ * accepts.
  */
 export function referencedDocument(
   document: BridgeDocument,

@@ -14,7 +14,9 @@ export interface ReferenceSources extends Surroundings {
   readonly others?: ReferenceReaders | undefined;
 }
 
-/** Each resolves to the value of a name, or rejects with a sentence that says why there is none and does not quote one. */
+/**
+ * Each resolves to the value of a name, or rejects with a sentence that says why there is none and does not quote one.
+ */
 export type ReferenceReaders = Readonly<Record<string, (name: string, signal: AbortSignal) => Promise<string>>>;
 
 export interface ResolvedDocument {

@@ -19,7 +19,8 @@ const PARTS = ["session", "receiver", "sender"] as const;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Looks at what a program that the compiler has not seen hands over; a mistake would come to light at the first configuration.
+ * Looks at what a program that the compiler has not seen hands over; a mistake would come to light at the first
+ * configuration.
  * @throws Error naming the list, the plugin, its field and the remedy
  */
 export function checkPlugins(plugins: Plugins): void {

@@ -18,8 +18,8 @@ export interface Plugins {
   readonly leaseStores?: readonly LeaseStorePlugin[];
   readonly processors?: readonly ProcessorPlugin[];
   /**
-   * Types of transports and stores that another program of yours has, each with the name of that program; a configuration that
-   * asks for one is refused with it. Default: none.
+   * Types of transports and stores that another program of yours has, each with the name of that program; a
+   * configuration that asks for one is refused with it. Default: none.
    */
   readonly elsewhere?: Readonly<Record<string, string>>;
 }
@@ -38,8 +38,8 @@ export interface Registry {
 }
 
 /**
- * @throws Error when two plugins of one kind have the same type, as one of them could never be reached, and when something is no
- * plugin, or lacks what a plugin has; names the list, the plugin and the remedy
+ * @throws Error when two plugins of one kind have the same type, as one of them could never be reached, and when
+ * something is no plugin, or lacks what a plugin has; names the list, the plugin and the remedy
  */
 export function createRegistry(plugins: Plugins): Registry {
   const transports = madeTransports(plugins ?? {});

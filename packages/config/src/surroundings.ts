@@ -41,8 +41,8 @@ export type UnusableFile = (file: FileNamed) => FileFault | undefined;
 /** What a document may not get in the way of, besides itself. */
 export interface Surroundings {
   /**
-   * Whether the document itself lies at a place, as `filePlace` tells it, or something that is kept beside it: nothing else may. Absent:
-   * it lies in no file.
+   * Whether the document itself lies at a place, as `filePlace` tells it, or something that is kept beside it: nothing
+   * else may. Absent: it lies in no file.
    */
   readonly isOwnPlace?: ((place: string) => boolean) | undefined;
   /** Absent: the servers, if there are any, listen where nobody else does. */

@@ -30,7 +30,9 @@ export type Validation =
       readonly ok: true;
       readonly config: BridgeConfig;
       readonly warnings: readonly Problem[];
-      /** What an error says that has to do with this configuration; `undefined` when it quotes what must not be seen. */
+      /**
+       * What an error says that has to do with this configuration; `undefined` when it quotes what must not be seen.
+       */
       readonly tellable: (text: string) => string | undefined;
     }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
@@ -102,7 +104,8 @@ function* stepsOf(rule: Rule, context: RuleContext): Steps<void> {
 }
 
 /**
- * A configuration of a document that the program has written; for one that came from elsewhere there is {@link validateConfig}.
+ * A configuration of a document that the program has written; for one that came from elsewhere there is
+ * {@link validateConfig}.
  * @throws ConfigError with every problem, when there is one
  */
 export function parseConfig(document: BridgeDocument, registry: Registry): BridgeConfig {

@@ -45,7 +45,9 @@ export class Veil {
   }
 }
 
-/** The value without what any URL begins with, and the host of one, which is told by itself when it cannot be reached. */
+/**
+ * The value without what any URL begins with, and the host of one, which is told by itself when it cannot be reached.
+ */
 function partsOf(value: string): readonly string[] {
   const scheme = SCHEME.exec(value)?.[0] ?? "";
   const host = scheme === "" || !URL.canParse(value) ? "" : new URL(value).hostname;

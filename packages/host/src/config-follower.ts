@@ -34,7 +34,10 @@ const NEVER = new AbortController().signal;
 const ASK_AGAIN_MS = 1_000;
 /** Before a configuration that would leave messages behind is tried again. */
 const TRY_AGAIN_MS = 5_000;
-/** The same for one that an empty bridge could not bring into force, or that refers to what cannot be read: at first and at last. */
+/**
+ * The same for one that an empty bridge could not bring into force, or that refers to what cannot be read: at first and
+ * at last.
+ */
 const AT_FIRST_MS = 1_000;
 const AT_LAST_MS = 30_000;
 
@@ -188,8 +191,8 @@ export class ConfigFollower {
   }
 
   /**
-   * It is tried again, as long as it is what is stored, when that can do no harm: each try stops what it touches, of which
-   * an empty bridge has nothing, and what would leave messages behind was refused before.
+   * It is tried again, as long as it is what is stored, when that can do no harm: each try stops what it touches, of
+   * which an empty bridge has nothing, and what would leave messages behind was refused before.
    */
   #notApplied(judged: Usable, error: unknown): void {
     const { supervisor, logger } = this.#options;
@@ -233,8 +236,8 @@ export class ConfigFollower {
   }
 
   /**
-   * Whether it is still what is stored, and no commit of this process brings something else into force, or tries it out. Nothing is awaited
-   * between that finding and its use.
+   * Whether it is still what is stored, and no commit of this process brings something else into force, or tries it
+   * out. Nothing is awaited between that finding and its use.
    */
   async #mayApply(stored: StoredConfig): Promise<boolean> {
     const { transactions } = this.#options;

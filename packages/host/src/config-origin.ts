@@ -40,8 +40,8 @@ export interface ConfigOrigin {
   /** Resolves and validates what the store has loaded, written or told. Rejects only with the signal's reason. */
   check(stored: StoredConfig, registry: Registry, signal: AbortSignal): Promise<CheckedConfig>;
   /**
-   * Reads and checks what is there now, and the files that it names if it is told how, each problem in a line of its own.
-   * Rejects only with the signal's reason.
+   * Reads and checks what is there now, and the files that it names if it is told how, each problem in a line of its
+   * own. Rejects only with the signal's reason.
    */
   read(registry: Registry, signal: AbortSignal, whyUnusable?: UnusableFile): Promise<CheckedConfig | "missing">;
 }

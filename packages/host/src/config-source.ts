@@ -38,7 +38,10 @@ interface RefusalOptions {
 const TOLD = 20;
 const READ_TIMEOUT_MS = 30_000;
 
-/** Where the configuration of a process comes from, read with the eyes of this process: its adapters and its environment. */
+/**
+ * Where the configuration of a process comes from, read with the eyes of this process: its adapters and its
+ * environment.
+ */
 export class ConfigSource {
   readonly origin: ConfigOrigin;
   readonly #options: ConfigSourceOptions;
@@ -74,8 +77,8 @@ export class ConfigSource {
   }
 
   /**
-   * Whether what was loaded or told can be run; `known`, its problems as they were logged last, are not logged again. Rejects only
-   * with the signal's reason.
+   * Whether what was loaded or told can be run; `known`, its problems as they were logged last, are not logged again.
+   * Rejects only with the signal's reason.
    */
   async judge(stored: StoredConfig, signal: AbortSignal, known?: readonly string[]): Promise<Judged> {
     const { registry, overrule = overruledNowhere } = this.#options;
@@ -94,7 +97,9 @@ export class ConfigSource {
     }
   }
 
-  /** What is there now, if it can be run; nothing is logged. Rejects when nobody can tell, or with the signal's reason. */
+  /**
+   * What is there now, if it can be run; nothing is logged. Rejects when nobody can tell, or with the signal's reason.
+   */
   async glance(signal: AbortSignal): Promise<BridgeConfig | undefined> {
     const { registry, overrule = overruledNowhere } = this.#options;
     const stored = await this.store.load(signal);

@@ -20,7 +20,10 @@ const LOAD_TIMEOUT_MS = 30_000;
 
 export interface ValidateOptions {
   readonly overrule?: Overrule;
-  /** Makes the keys of a process that starts with this `http` block, and throws where it cannot. Default: keys are not looked at. */
+  /**
+   * Makes the keys of a process that starts with this `http` block, and throws where it cannot. Default: keys are not
+   * looked at.
+   */
   readonly keys?: (http: HttpSection | undefined) => unknown;
   /** Whether the program carries out a `telemetry.otlp` block. Default: it does. */
   readonly exportsTelemetry?: boolean;
@@ -28,8 +31,9 @@ export interface ValidateOptions {
 }
 
 /**
- * The configuration to start with: `instead`, which is not stored yet; else that of the source; or an empty one when there is none and
- * may be (spec 1.8). `undefined` when there is none to run with; the log then says why. Rejects only with the signal's reason.
+ * The configuration to start with: `instead`, which is not stored yet; else that of the source; or an empty one when
+ * there is none and may be (spec 1.8). `undefined` when there is none to run with; the log then says why. Rejects only
+ * with the signal's reason.
  */
 export async function configuration(
   source: ConfigSource,
@@ -71,8 +75,9 @@ function isGoneFrom({ departures }: ConfigStore) {
 }
 
 /**
- * Tells, line by line, what is wrong with a configuration (`-validate`), with the files that it names and with the keys that
- * would open its servers; resolves to whether nothing is. Certificates that are out of date are warned of: a start uses them.
+ * Tells, line by line, what is wrong with a configuration (`-validate`), with the files that it names and with the keys
+ * that would open its servers; resolves to whether nothing is. Certificates that are out of date are warned of: a start
+ * uses them.
  * @throws Error when reading takes longer than 30 seconds
  */
 export async function validateConfiguration(

@@ -9,8 +9,9 @@ import { messageOf } from "./message-of.ts";
 import { RotatingKeys, type ServerKeys, serverKeys, warnOfSharedKey } from "./server-keys.ts";
 
 /**
- * The keys of a process that has them from its configuration and environment. Those of `http.api_keys` are always the ones that the
- * configuration in force names; the two without names are those of the start, as the rest of the `http` block is.
+ * The keys of a process that has them from its configuration and environment. Those of `http.api_keys` are always the
+ * ones that the configuration in force names; the two without names are those of the start, as the rest of the `http`
+ * block is.
  */
 export class ConfiguredKeys {
   readonly #env: HostProcess["env"];
@@ -56,7 +57,10 @@ export class ConfiguredKeys {
       );
   }
 
-  /** The configuration that is in force has this block. Never throws: what cannot be used leaves the former keys in force. */
+  /**
+   * The configuration that is in force has this block. Never throws: what cannot be used leaves the former keys in
+   * force.
+   */
   follow(http: HttpSection | undefined): void {
     if (this.#started === undefined) return;
     const { keys, inForce } = this.#started;

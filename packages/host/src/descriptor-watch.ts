@@ -22,8 +22,8 @@ export interface DescriptorWatchOptions {
 }
 
 /**
- * Tells when the process has no file descriptor left. Nothing else does: the platform closes connections then that it cannot
- * take, without an event, and what fails for want of one looks like a fault of a disk or of a network.
+ * Tells when the process has no file descriptor left. Nothing else does: the platform closes connections then that it
+ * cannot take, without an event, and what fails for want of one looks like a fault of a disk or of a network.
  */
 export function watchDescriptors({ clock, logger, take = takeOne }: DescriptorWatchOptions): DescriptorWatch {
   let out = false;

@@ -7,7 +7,10 @@ export const EXIT_CODES = {
   answered: 0,
   /** Asked to end, and ended cleanly. */
   stopped: 0,
-  /** `-validate` or `-create-tables` found problems, or no file; the message of `-try` would not get to all of its bindings. */
+  /**
+   * `-validate` or `-create-tables` found problems, or no file; the message of `-try` would not get to all of its
+   * bindings.
+   */
   not_valid: 1,
   /** `-healthcheck`: the liveness probe did not answer 200, or not at all. */
   not_alive: 1,

@@ -26,8 +26,8 @@ interface Start {
 }
 
 /**
- * What the process before was leaving when it ended: to be run first, until nothing waits there. Rejects only with the signal's reason;
- * what cannot be read is logged.
+ * What the process before was leaving when it ended: to be run first, until nothing waits there. Rejects only with the
+ * signal's reason; what cannot be read is logged.
  */
 export async function formerConfiguration(
   { source, registry, stored, settled }: Start,

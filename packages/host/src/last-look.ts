@@ -8,8 +8,8 @@ import { messageOf } from "./message-of.ts";
 const LOOK_MS = 5_000;
 
 /**
- * Before a process ends in order: what it runs is remembered, if another hand has stored something that could leave messages behind, or
- * what is stored refers to something else, and nobody was told yet. Never rejects.
+ * Before a process ends in order: what it runs is remembered, if another hand has stored something that could leave
+ * messages behind, or what is stored refers to something else, and nobody was told yet. Never rejects.
  */
 export async function lastLook(
   source: Pick<ConfigSource, "glance" | "store">,

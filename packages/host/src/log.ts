@@ -23,8 +23,8 @@ export interface Log extends Logger {
 
 /**
  * The log of a process, on its standard error: JSON lines, or lines for people when that is a terminal. Each line is
- * written before the call returns, so that none is lost however the process ends. `veil` takes out of what is written what
- * must not be seen; default: nothing.
+ * written before the call returns, so that none is lost however the process ends. `veil` takes out of what is written
+ * what must not be seen; default: nothing.
  */
 export function openLog(stderr: HostProcess["stderr"], level: LogLevel, veil: Veiling = (text) => text): Log {
   const options = {

@@ -42,7 +42,10 @@ export interface Serving extends ServeOptions, ProcessParts {
   readonly leftBehind: readonly LeftBehind[];
   /** Whether what the process before was leaving can be read. */
   readonly unreadDeparture: UnreadDeparture;
-  /** What is stored, when `config` is what the process before was leaving: to be brought into force as a changed document. */
+  /**
+   * What is stored, when `config` is what the process before was leaving: to be brought into force as a changed
+   * document.
+   */
   readonly next?: BridgeConfig | undefined;
   /** What the process before was leaving, and is not run. */
   readonly left?: LeftFormer | undefined;
@@ -55,8 +58,8 @@ export interface Serving extends ServeOptions, ProcessParts {
 }
 
 /**
- * Runs a bridge with the configuration that it starts with, until something ends it. Rejects, with all closed, when `next` is there and
- * what came before it cannot start.
+ * Runs a bridge with the configuration that it starts with, until something ends it. Rejects, with all closed, when
+ * `next` is there and what came before it cannot start.
  */
 export async function serveConfigured(serving: Serving): Promise<Ending> {
   const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;

@@ -35,11 +35,13 @@ export interface ProcessParts {
    */
   readonly keys: (http: HttpSection | undefined) => ServerKeys;
   /**
-   * Throws when a change that somebody makes over the admin server would leave nobody who can make the next one, now or after a
-   * restart. Default: when `keys` throws.
+   * Throws when a change that somebody makes over the admin server would leave nobody who can make the next one, now or
+   * after a restart. Default: when `keys` throws.
    */
   readonly demandKeys?: ((http: HttpSection | undefined) => void) | undefined;
-  /** Told of the `http` block of each configuration that comes into force after the first. Default: nothing follows it. */
+  /**
+   * Told of the `http` block of each configuration that comes into force after the first. Default: nothing follows it.
+   */
   readonly onHttp?: ((http: HttpSection | undefined) => void) | undefined;
   /** What is known of keys that a companion exchanges. Default: they stay. */
   readonly keyRefresh?: (() => KeyRefresh | undefined) | undefined;

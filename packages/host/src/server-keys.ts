@@ -7,7 +7,9 @@ export interface ServerKeys {
   /** Absent: there is no admin server. */
   readonly admin: Keyring | undefined;
   readonly monitor: Keyring;
-  /** Whether a key that was given for the monitor server is an admin's, so that whoever may look may change everything. */
+  /**
+   * Whether a key that was given for the monitor server is an admin's, so that whoever may look may change everything.
+   */
   readonly shared: boolean;
 }
 
@@ -43,7 +45,8 @@ export class RotatingKeys implements ServerKeys {
 
   /**
    * From now on `keys` open the servers, and no others.
-   * @throws Error as {@link serverKeys} does, or when there is no admin key any more; the former keys stay in force then
+   * @throws Error as {@link serverKeys} does, or when there is no admin key any more; the former keys stay in force
+   * then
    */
   replace(keys: MonitorKeys): void {
     const next = serverKeys(keys);

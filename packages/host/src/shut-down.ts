@@ -9,8 +9,9 @@ import { messageOf } from "./message-of.ts";
 import type { Servers } from "./open-servers.ts";
 
 /**
- * How often a shutdown may spend `shutdown_timeout` (spec 3.3): `two` as the reference binary, first on the configuration
- * watch and the servers and then, afresh, on the rest; `one` as a process whose orchestrator allows no more than that.
+ * How often a shutdown may spend `shutdown_timeout` (spec 3.3): `two` as the reference binary, first on the
+ * configuration watch and the servers and then, afresh, on the rest; `one` as a process whose orchestrator allows no
+ * more than that.
  */
 export type ShutdownBudgets = "one" | "two";
 
@@ -42,11 +43,11 @@ const ENDED: Readonly<Record<ShutdownReason, string>> = {
 /**
  * Ends everything in the order of spec 3.3; tells whether it went cleanly.
  *
- * 1. The supervisor begins: readiness fails, and what is in flight may settle, within the runtime's own budgets. What is stored is
- *    looked at once more, if the end was asked for.
- * 2. The configuration is followed no more, and the servers stop, under `shutdown_timeout`. The admin server finishes the
- *    calls that it is serving; the monitor server answers probes until the supervisor has ended, so that whoever watches
- *    the drain sees it.
+ * 1. The supervisor begins: readiness fails, and what is in flight may settle, within the runtime's own budgets. What
+ *   is stored is looked at once more, if the end was asked for.
+ * 2. The configuration is followed no more, and the servers stop, under `shutdown_timeout`. The admin server finishes
+ *   the calls that it is serving; the monitor server answers probes until the supervisor has ended, so that whoever
+ *   watches the drain sees it.
  * 3. The supervisor ends, its companions hand over what they hold, and the audit sinks get what is left, under what is
  *    left of that budget or a fresh one; what fails keeps nothing from the next.
  *

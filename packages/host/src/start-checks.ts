@@ -14,8 +14,8 @@ export interface StartCheckOptions {
 }
 
 /**
- * What a start of this program on this machine refuses of a document that is sound by itself: one place for `-validate` and for
- * changes while it runs, so that nothing is stored that does not start.
+ * What a start of this program on this machine refuses of a document that is sound by itself: one place for `-validate`
+ * and for changes while it runs, so that nothing is stored that does not start.
  */
 export function startChecks({ overruled, keys, exportsTelemetry, now }: StartCheckOptions): StartChecks {
   return {

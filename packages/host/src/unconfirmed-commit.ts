@@ -9,8 +9,8 @@ type TellSeams = Pick<Seams, "clock" | "logger">;
 
 /**
  * Says so in the log when the version that is about to run was written by a commit that did not get to its end: its
- * process died before it was applied, or it could be neither applied nor undone. Where commits are staged, that version is
- * not the one that is about to run. Never rejects, and looks no longer once `signal` has aborted.
+ * process died before it was applied, or it could be neither applied nor undone. Where commits are staged, that version
+ * is not the one that is about to run. Never rejects, and looks no longer once `signal` has aborted.
  */
 export async function tellUnconfirmed(
   store: ConfigStore,

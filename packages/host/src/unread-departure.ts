@@ -5,8 +5,8 @@ import { messageOf } from "./message-of.ts";
 const LOOK_MS = 5_000;
 
 /**
- * That nobody knows what the process before was leaving, since what says so cannot be read: it is told until it can be read again, which
- * the next start does, or is removed.
+ * That nobody knows what the process before was leaving, since what says so cannot be read: it is told until it can be
+ * read again, which the next start does, or is removed.
  */
 export class UnreadDeparture implements Disposable {
   readonly #departures: ConfigStore["departures"];

@@ -4,8 +4,8 @@ import { obstacleAt } from "@bridge/file/internal";
 import { unusablePem } from "./unusable-pem.ts";
 
 /**
- * What keeps a process of this user from using a file as it would at `now`, with the remedy; `undefined` when nothing is seen to.
- * `waits` says that a start goes on when that may pass by itself. Reads PEM files, and makes none.
+ * What keeps a process of this user from using a file as it would at `now`, with the remedy; `undefined` when nothing
+ * is seen to. `waits` says that a start goes on when that may pass by itself. Reads PEM files, and makes none.
  */
 export function whyUnusable(file: Omit<FileNamed, "place">, now: number, waits: boolean): FileFault | undefined {
   const { path, use, pem } = file;

@@ -2,8 +2,8 @@ import type { BridgeConfig, FileFault, FileNamed } from "@bridge/config";
 import { whyUnusable } from "./unusable-file.ts";
 
 /**
- * What of the files of servers and audit, as they are overruled, would keep a start on this machine from them, in words that
- * begin with the field.
+ * What of the files of servers and audit, as they are overruled, would keep a start on this machine from them, in words
+ * that begin with the field.
  */
 export function unusableFiles({ http, audit }: BridgeConfig, now: number): readonly FileFault[] {
   const [cert, key, log] = [http?.tlsCertFile, http?.tlsKeyFile, audit.file?.path];

@@ -7,8 +7,8 @@ import { outOfDate, type PemRole, whyNoPair, whyNoPem } from "@bridge/ports/tls"
 const MAX_FILE_BYTES = 1_048_576;
 
 /**
- * What is wrong, at `now`, with what is in a PEM file that can be read. One that is out of date is used by a start all the same,
- * and others refuse it.
+ * What is wrong, at `now`, with what is in a PEM file that can be read. One that is out of date is used by a start all
+ * the same, and others refuse it.
  */
 export function unusablePem(path: string, { role, certificate }: NamedPemFile, now: number): FileFault | undefined {
   const pem = contentOf(path);

@@ -17,7 +17,8 @@ export interface Checked {
 export function checkValue(schema: v.GenericSchema, value: unknown, path: Path, hidden: HiddenValues): Checked {
   const stray = [...strayKeys(schema, value, path)];
   const told = new Set(stray.map((problem) => JSON.stringify(problem.path)));
-  // An empty message marks an issue that has none of its own, to be described here and not by valibot, which quotes values.
+  // An empty message marks an issue that has none of its own, to be described here and not by valibot, which quotes
+  // values.
   const parse = (given: unknown) => v.safeParse(schema, given, { message: "", abortPipeEarly: true });
   const first = parse(value);
   const scalars = first.success ? undefined : withScalars(value, first.issues, path, hidden);

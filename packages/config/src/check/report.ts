@@ -21,7 +21,10 @@ export class Report {
     return this.#problems.has(path);
   }
 
-  /** `alike`: what many such warnings are about, in the plural; of these only the first ten are told, and how many more there are. */
+  /**
+   * `alike`: what many such warnings are about, in the plural; of these only the first ten are told, and how many more
+   * there are.
+   */
   warning(path: Path, message: string, alike?: string): void {
     if (alike !== undefined) {
       const { count, next } = this.#alike.get(alike) ?? { count: 0, next: path };

@@ -6,8 +6,8 @@ const REFERENCE = { type: "string", pattern: "\\$\\{(env|file):[^{}]+\\}" };
 const TO_REFERENCE = { $ref: "#/definitions/reference" };
 
 /**
- * A whole schema as editors are to have it: in standard words, and with references wherever a string is wanted. It may refer
- * to `definitions`.
+ * A whole schema as editors are to have it: in standard words, and with references wherever a string is wanted. It may
+ * refer to `definitions`.
  */
 export function forEditors(schema: SchemaNode, definitions: Readonly<Record<string, SchemaNode>>): object {
   return { ...standard(schema), definitions: { ...eachStandard(definitions), reference: REFERENCE } };

@@ -7,10 +7,10 @@ import { schemaNode, type SchemaNode } from "./schema-node.ts";
 import { definedOptions, typed } from "./typed-options.ts";
 
 /**
- * The JSON Schema (draft 7, which editors know best) of the document, with the options of the plugins in `registry`.
- * It accepts every document that validation accepts, as it is written, unless the `type` of a resolver or the `op` of a
- * condition is a reference. Validation knows more: what joins two parts, of which transport a session is when a document has
- * several, and what is wrong within a name, a topic, an expression, a host or a URL of the right form.
+ * The JSON Schema (draft 7, which editors know best) of the document, with the options of the plugins in `registry`. It
+ * accepts every document that validation accepts, as it is written, unless the `type` of a resolver or the `op` of a
+ * condition is a reference. Validation knows more: what joins two parts, of which transport a session is when a
+ * document has several, and what is wrong within a name, a topic, an expression, a host or a URL of the right form.
  */
 export function configJsonSchema(registry: Registry): object {
   const document = schemaNode(documentSchema);

@@ -12,8 +12,8 @@ export interface LinkedOptions {
 }
 
 /**
- * A part that names a session instead of a transport has the options of the session's transport. No schema can look it up,
- * but where all sessions are of one transport, that is it; else it is one of those that have sessions.
+ * A part that names a session instead of a transport has the options of the session's transport. No schema can look it
+ * up, but where all sessions are of one transport, that is it; else it is one of those that have sessions.
  */
 export function linkedOptions(document: SchemaNode, transports: ReadonlyMap<string, TransportPlugin>): LinkedOptions {
   const halves = (["receiver", "sender"] as const).map((half) => partsOf(half, document, transports));

@@ -24,8 +24,8 @@ export function documentTypes(): string {
 }
 
 /**
- * For each adapter in `registry` the module of the types of its options, by a name such as `transport-http`, `dlq-file` and
- * `processors`.
+ * For each adapter in `registry` the module of the types of its options, by a name such as `transport-http`, `dlq-file`
+ * and `processors`.
  */
 export function adapterTypes({ transports, stores, processors }: Registry): ReadonlyMap<string, string> {
   const modules = new Map<string, string>();

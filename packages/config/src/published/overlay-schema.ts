@@ -10,14 +10,16 @@ const STANDS_FOR: SchemaNode = { type: "string", pattern: "\\$\\{[a-z]+:|^\\[RED
 const USABLE: SchemaNode = { not: { enum: ["__proto__", "prototype", "constructor"] } };
 
 /**
- * The JSON Schema of an overlay: the fields of a document and their kinds, of which none is required but the ids of list
- * elements, and no options of plugins. What the values may be is said of the preview.
+ * The JSON Schema of an overlay: the fields of a document and their kinds, of which none is required but the ids of
+ * list elements, and no options of plugins. What the values may be is said of the preview.
  */
 export function overlayJsonSchema(): Readonly<Record<string, unknown>> {
   return { ...block(formsOf(schemaNode(documentSchema))) };
 }
 
-/** Each of these an overlay may hold, whatever stands beside it: of a block with several forms it need not say which. */
+/**
+ * Each of these an overlay may hold, whatever stands beside it: of a block with several forms it need not say which.
+ */
 function formsOf(node: SchemaNode): readonly SchemaNode[] {
   const forms = node.properties === undefined ? (node.anyOf ?? node.oneOf) : undefined;
   return forms === undefined ? [node] : forms.flatMap(formsOf);

@@ -2,7 +2,9 @@ import type { Rule } from "./rule-context.ts";
 
 const PLACEHOLDER = /\{[^{}]+\}/g;
 
-/** The address of a binding is one that its sender's transport can send to, as far as that is known before a message. */
+/**
+ * The address of a binding is one that its sender's transport can send to, as far as that is known before a message.
+ */
 export const addresses: Rule = (context) => {
   for (const { part, path } of context.parts("bindings")) {
     const sender = context.find("senders", part.sender_id)?.part;

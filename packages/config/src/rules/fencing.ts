@@ -26,7 +26,9 @@ export const fencing: Rule = (context) => {
   }
 };
 
-/** Two exclusive sessions may be held by two instances, and then neither could carry a message from one to the other. */
+/**
+ * Two exclusive sessions may be held by two instances, and then neither could carry a message from one to the other.
+ */
 export const oneExclusiveSession: Rule = (context) => {
   if (context.draft.bridge?.deployment_mode !== "clustered") return;
   for (const { part, path } of context.parts("routes")) {

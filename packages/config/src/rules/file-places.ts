@@ -16,8 +16,8 @@ interface Kept {
 const REMEDY = "give each a place of its own";
 
 /**
- * Whatever is kept in a file has it for itself, with all that the bridge makes beside it, and so has the document: no other file is
- * kept there, and none is read from there.
+ * Whatever is kept in a file has it for itself, with all that the bridge makes beside it, and so has the document: no
+ * other file is kept there, and none is read from there.
  */
 export function* filePlaces(
   config: BridgeConfig,

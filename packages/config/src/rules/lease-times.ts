@@ -5,7 +5,10 @@ import { exclusiveSessionsOf, shownId } from "./route-sessions.ts";
 /** The part of a lease that renewals may take without a send having to wait for one. */
 const COMFORTABLE = 3 / 4;
 
-/** A term is one percent shorter than its ttl and shorter by what its renewal takes: in what is left a send has to begin. */
+/**
+ * A term is one percent shorter than its ttl and shorter by what its renewal takes: in what is left a send has to
+ * begin.
+ */
 const MOST = 9 / 10;
 
 /** A send over an exclusive session ends while its lease lasts, or another instance could send at the same time. */

@@ -8,7 +8,10 @@ import { documentSchema } from "../schema/document.ts";
 import type { FileUse, NamedPemFile, UnusableFile } from "../surroundings.ts";
 import type { RuleContext } from "./rule-context.ts";
 
-/** Tells of the files that a document names, in options of plugins, too, what keeps a start on this machine from using them. */
+/**
+ * Tells of the files that a document names, in options of plugins, too, what keeps a start on this machine from using
+ * them.
+ */
 export function* namedFiles(context: RuleContext, whyUnusable: UnusableFile): Steps<void> {
   for (const file of filesNamed(context)) {
     if (file !== undefined) {
@@ -20,7 +23,10 @@ export function* namedFiles(context: RuleContext, whyUnusable: UnusableFile): St
   }
 }
 
-/** The files that a document names, in options of plugins, too, as far as a schema takes them; `undefined` after what names none. */
+/**
+ * The files that a document names, in options of plugins, too, as far as a schema takes them; `undefined` after what
+ * names none.
+ */
 export function* filesNamed(context: RuleContext): Generator<(NamedFile & { readonly value: string }) | undefined> {
   const blocks = [{ schema: documentSchema, value: context.draft, path: [] }, ...optionBlocks(context)];
   for (const block of blocks) {

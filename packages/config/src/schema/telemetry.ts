@@ -60,7 +60,10 @@ const tracesSchema = v.strictObject({
   ),
 });
 
-/** The `telemetry` block: what is exported besides the metrics of the monitor server. It is read at the start of the process. */
+/**
+ * The `telemetry` block: what is exported besides the metrics of the monitor server. It is read at the start of the
+ * process.
+ */
 export const telemetrySchema = v.strictObject({
   otlp: describe(
     v.optional(

@@ -12,9 +12,9 @@ export interface ConfigApplier {
    */
   apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
   /**
-   * To be called before `config` is stored: what runs is remembered, durably, when a process that ends before `config` is in force would
-   * leave messages behind. Rejects when that cannot be done. Resolves to what is to be called when `config` is stored no more. Absent:
-   * nothing is remembered.
+   * To be called before `config` is stored: what runs is remembered, durably, when a process that ends before `config`
+   * is in force would leave messages behind. Rejects when that cannot be done. Resolves to what is to be called when
+   * `config` is stored no more. Absent: nothing is remembered.
    */
   announce?(config: BridgeConfig): Promise<() => Promise<void>>;
   /** Whether nothing runs, nor will in this process: a new one has to take over. */
@@ -28,8 +28,9 @@ export interface ConfigApplier {
    * `undefined` when it would not. Asks stores only when the change could leave something behind, and each for a few
    * seconds at most. Changes nothing.
    *
-   * @param stored what `config` is to take the place of, if others may run that before this bridge does: what it carries must not
-   * be left behind, either, and of a store that is not open here nobody can tell. Default: what runs here
+   * @param stored what `config` is to take the place of, if others may run that before this bridge does: what it
+   * carries must not be left behind, either, and of a store that is not open here nobody can tell. Default: what runs
+   * here
    */
   stranding(config: BridgeConfig, signal?: AbortSignal, stored?: BridgeConfig): Promise<Stranding | undefined>;
 }

@@ -14,7 +14,8 @@ interface BeginParts {
 }
 
 /**
- * Opens a transaction on what is stored by now, as it is to be seen. `fromVersion`: it begins with the document of that version.
+ * Opens a transaction on what is stored by now, as it is to be seen. `fromVersion`: it begins with the document of that
+ * version.
  * @throws TransactionError conflict while another is open, or another instance is changing what is stored
  */
 export async function beginTransaction(

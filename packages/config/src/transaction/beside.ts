@@ -26,8 +26,9 @@ interface Heir {
 }
 
 /**
- * Looks whether a process that writes the same document has left a change on probation: it may not come back, and nobody else would take
- * that change back. One that has ended in order is given the time that it would have when it comes back.
+ * Looks whether a process that writes the same document has left a change on probation: it may not come back, and
+ * nobody else would take that change back. One that has ended in order is given the time that it would have when it
+ * comes back.
  */
 export class Beside implements Disposable {
   readonly #parts: Parts;

@@ -24,8 +24,8 @@ interface ChangeParts {
 
 /**
  * Makes a change of what is pending by then, once all is known that is said of it, within 30 s in all.
- * @throws OverlayError when it brings what no change may; TransactionError when the transaction has ended meanwhile, or is being
- * committed; whatever else keeps it from being judged. Nothing changes then.
+ * @throws OverlayError when it brings what no change may; TransactionError when the transaction has ended meanwhile, or
+ * is being committed; whatever else keeps it from being judged. Nothing changes then.
  */
 export function changePending(
   transaction: Transaction,

@@ -5,8 +5,8 @@ import type { FileNamed, StartChecks, UnusableFile } from "../surroundings.ts";
 type Check = (document: unknown, whyUnusable: UnusableFile) => Promise<CheckedDocument>;
 
 /**
- * A changed document, held against what the next start would refuse. What the start would refuse of `base`, too, is nothing that
- * the change brings, and may be what it is to get over: that is warned of.
+ * A changed document, held against what the next start would refuse. What the start would refuse of `base`, too, is
+ * nothing that the change brings, and may be what it is to get over: that is warned of.
  */
 export async function checkForStart(
   document: unknown,

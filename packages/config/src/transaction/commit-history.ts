@@ -19,9 +19,9 @@ export class CommitHistory {
   }
 
   /**
-   * The version after which the next one is counted: that of `base`, or the highest that was ever committed or begun, or is kept, when
-   * somebody has put an older document back by hand. So no two commits have one version, also after one whose process was killed, and
-   * when the history or what is kept was moved away.
+   * The version after which the next one is counted: that of `base`, or the highest that was ever committed or begun,
+   * or is kept, when somebody has put an older document back by hand. So no two commits have one version, also after
+   * one whose process was killed, and when the history or what is kept was moved away.
    */
   async after({ version }: StoredConfig): Promise<number> {
     let highest = version;
@@ -72,8 +72,8 @@ export class CommitHistory {
   }
 
   /**
-   * The change of this version, if it was ever begun: whatever somebody who did not know that it was on probation, or a process that
-   * died as it took it back, has said of it.
+   * The change of this version, if it was ever begun: whatever somebody who did not know that it was on probation, or a
+   * process that died as it took it back, has said of it.
    */
   async begun(version: number): Promise<ConfigHistoryEntry | undefined> {
     let found: ConfigHistoryEntry | undefined;
@@ -97,7 +97,10 @@ export class CommitHistory {
     return is;
   }
 
-  /** Whether another process has told that it took `entry`, staged at `at`, back: of what it found of it that tells the time, too. */
+  /**
+   * Whether another process has told that it took `entry`, staged at `at`, back: of what it found of it that tells the
+   * time, too.
+   */
   async isTakenBack({ version, committedAt }: ConfigHistoryEntry, at: number): Promise<boolean> {
     let found = false;
     await this.#keep(version, async (signal) => {
@@ -117,7 +120,10 @@ export class CommitHistory {
     await this.confirm(entry);
   }
 
-  /** Of a change that was never stored. What is only staged is not, and else a process that was killed may have stored it. */
+  /**
+   * Of a change that was never stored. What is only staged is not, and else a process that was killed may have stored
+   * it.
+   */
   #isFree({ pending, version, committedAt }: ConfigHistoryEntry): boolean {
     const { version: free, committedAt: at } = this.#withdrawn ?? {};
     return pending === true && (this.#store.staging !== undefined || (version === free && committedAt === at));
@@ -143,8 +149,8 @@ export class CommitHistory {
 }
 
 /**
- * The commit that wrote `version`, which is stored, and then ended, with its process or because the configuration could neither be
- * applied nor undone: nobody knows it to have run. `undefined` when there is none.
+ * The commit that wrote `version`, which is stored, and then ended, with its process or because the configuration could
+ * neither be applied nor undone: nobody knows it to have run. `undefined` when there is none.
  */
 export async function unconfirmedCommit(
   store: ConfigStore,

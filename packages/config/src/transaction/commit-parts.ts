@@ -82,7 +82,10 @@ export function probationOf(
   };
 }
 
-/** A change that runs now. Others were told the same end, unless bringing it into force has taken more than half of its time. */
+/**
+ * A change that runs now. Others were told the same end, unless bringing it into force has taken more than half of its
+ * time.
+ */
 export function onProbation(
   { base, entry }: SoundChange,
   tried: OnProbation["tried"],

@@ -81,8 +81,8 @@ export type CommitResult =
   | { readonly status: "invalid"; readonly problems: readonly Problem[] }
   | { readonly status: "stranding"; readonly stranding: Stranding }
   /**
-   * Nothing was written: the stored configuration moved, or cannot be written to; `reason` `probation`: another instance has a change
-   * on probation. `error` is for operators.
+   * Nothing was written: the stored configuration moved, or cannot be written to; `reason` `probation`: another
+   * instance has a change on probation. `error` is for operators.
    */
   | { readonly status: "conflict"; readonly error: string; readonly reason?: ConflictReason }
   /** It runs, or will without anybody doing more; or nothing applies configurations. */
@@ -94,7 +94,10 @@ export type CommitResult =
       readonly formerVersion: number;
       readonly confirmBy: number;
     }
-  /** It could not be applied, and what was stored before is stored again, with that version. `error` says if it does not run. */
+  /**
+   * It could not be applied, and what was stored before is stored again, with that version. `error` says if it does not
+   * run.
+   */
   | { readonly status: "rolled_back"; readonly version: number; readonly error: string }
   /** It could not be written, or neither applied nor undone. `version` is what is stored. */
   | { readonly status: "committed_not_applied"; readonly version: number; readonly error: string };
@@ -125,8 +128,8 @@ export interface ConfigTransactions {
   document(signal: AbortSignal): Promise<ShownText>;
   /**
    * @param fromVersion begins with the document of that version. Default: with what is stored
-   * @throws TransactionError conflict while another is open, unavailable without a configuration, not_found when that version is
-   * not kept, unsupported when none are
+   * @throws TransactionError conflict while another is open, unavailable without a configuration, not_found when that
+   * version is not kept, unsupported when none are
    */
   open(
     ttlMs: number,
@@ -137,13 +140,15 @@ export interface ConfigTransactions {
   has(id: string): boolean;
   /** Rejects with a TransactionError not_found. */
   inspect(id: string): Promise<Inspection>;
-  /** @throws TransactionError not_found, conflict; OverlayError when the overlay cannot be merged. Nothing changes then. */
+  /**
+   * @throws TransactionError not_found, conflict; OverlayError when the overlay cannot be merged. Nothing changes then.
+   */
   patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched>;
   /**
-   * Puts a whole document in place of the pending one: options change that way, too, and what is left out goes. `[REDACTED]` stands
-   * for what {@link ConfigTransactions.document} shows as that in the same place.
-   * @throws TransactionError not_found, conflict, unsupported when the store keeps no texts; OverlayError when the text is no
-   * document, or holds what no change may bring. Nothing changes then.
+   * Puts a whole document in place of the pending one: options change that way, too, and what is left out goes.
+   * `[REDACTED]` stands for what {@link ConfigTransactions.document} shows as that in the same place.
+   * @throws TransactionError not_found, conflict, unsupported when the store keeps no texts; OverlayError when the text
+   * is no document, or holds what no change may bring. Nothing changes then.
    */
   replace(id: string, text: string, signal: AbortSignal): Promise<Patched>;
   /** Says what a commit would change. @throws TransactionError not_found, conflict */
@@ -153,8 +158,9 @@ export interface ConfigTransactions {
   /**
    * Validates, writes, applies. Takes no signal: it goes on whatever becomes of the caller, and each step is bounded.
    * @param trial it is taken back unless it is confirmed. Default: it is there to stay
-   * @throws TransactionError not_found, conflict while it is being committed already; with a trial, conflict `not_running` when
-   * nothing runs that could try it out, and unsupported when the store or whoever applies configurations cannot do that
+   * @throws TransactionError not_found, conflict while it is being committed already; with a trial, conflict
+   * `not_running` when nothing runs that could try it out, and unsupported when the store or whoever applies
+   * configurations cannot do that
    */
   commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult>;
   /** Makes what is on probation there to stay. @throws TransactionError conflict, with the reason */
@@ -168,20 +174,21 @@ export interface ConfigTransactions {
   /** What is on probation beyond its end, at an instance that has not ended it. */
   leftElsewhere(): LeftElsewhere | undefined;
   /**
-   * Of what was taken back when its process had ended, or could not be run again after that, by whichever process: which messages are where
-   * nobody delivers or sees them, and how to get at them. Until a configuration is in force that has their stores, or that may leave them,
-   * whoever has brought it there.
+   * Of what was taken back when its process had ended, or could not be run again after that, by whichever process:
+   * which messages are where nobody delivers or sees them, and how to get at them. Until a configuration is in force
+   * that has their stores, or that may leave them, whoever has brought it there.
    */
   leftBehind(): string | undefined;
   /** How many were taken back, by why, since the start; this start's own included. */
   reverts(): Readonly<Record<string, number>>;
   /**
-   * Of what is taken back and cannot be stored again yet: what runs, why, and what helps; `undefined` when there is none.
+   * Of what is taken back and cannot be stored again yet: what runs, why, and what helps; `undefined` when there is
+   * none.
    */
   withdrawn(): string | undefined;
   /**
-   * Whether something else runs here in place of what is stored as `revision`: what is tried out over it, or the former one because it is
-   * taken back and still stored.
+   * Whether something else runs here in place of what is stored as `revision`: what is tried out over it, or the former
+   * one because it is taken back and still stored.
    */
   triesOver(revision: string): boolean;
   /** Before a process ends in order: the next one goes on with what is on probation. Never rejects. */
@@ -198,6 +205,8 @@ export interface ConfigTransactions {
   started(config: BridgeConfig): void;
   /** Whoever follows what is stored has brought it into force; `config` is what, as far as it is known. */
   followed(config?: BridgeConfig): void;
-  /** A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile. */
+  /**
+   * A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile.
+   */
   readonly underWay: Promise<unknown> | undefined;
 }

@@ -3,8 +3,8 @@ import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
 
 /**
- * What a process has left on probation. Not a version that the history knows to be there to stay: then the note of it has come back, out of
- * an older copy of the folder or of a disk that has lost its removal, and is removed.
+ * What a process has left on probation. Not a version that the history knows to be there to stay: then the note of it
+ * has come back, out of an older copy of the folder or of a disk that has lost its removal, and is removed.
  */
 export async function foundProbation(
   store: ConfigStore,

@@ -9,7 +9,10 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** Keeps what was taken back; resolves to whether nothing of it is lost when nothing else says what it was. Never rejects. */
+/**
+ * Keeps what was taken back; resolves to whether nothing of it is lost when nothing else says what it was. Never
+ * rejects.
+ */
 export async function keepLeft(
   reverted: StoredConfig | Pick<StoredConfig, "version" | "document">,
   leftStores: LeftBehind["leftStores"],

@@ -58,7 +58,10 @@ function isHeld({ version }: ConfigHistoryEntry, { takenBack }: Known): boolean 
   return takenBack?.isKnown === true && takenBack.version === version;
 }
 
-/** An entry as far as its change is known to have come; nothing for one that was given up, or is being committed right now. */
+/**
+ * An entry as far as its change is known to have come; nothing for one that was given up, or is being committed right
+ * now.
+ */
 function asKnown(entry: ConfigHistoryEntry, known: Known): ConfigHistoryEntry[] {
   const { version, staging, committing, tried, takenBack } = known;
   if (entry.pending !== true) return [entry];

@@ -19,7 +19,9 @@ export interface LeftBehind {
   readonly changed?: true | undefined;
   /** Where its document is kept, for people. Absent: among the former versions. */
   readonly where?: string | undefined;
-  /** `false`: its document is not kept among the former versions yet, so that nobody can begin with it. Default: it is. */
+  /**
+   * `false`: its document is not kept among the former versions yet, so that nobody can begin with it. Default: it is.
+   */
   readonly isKept?: false | undefined;
 }
 

@@ -8,12 +8,18 @@ import type { OnProbation, Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
 import { endReplaced } from "./replaced-probation.ts";
 
-/** What a process has left: it is on probation here from now on, with why it was being taken back, or was stored again already. */
+/**
+ * What a process has left: it is on probation here from now on, with why it was being taken back, or was stored again
+ * already.
+ */
 export type LeftBeside =
   | { readonly found: OnProbation; readonly reversal: Reversal | undefined }
   | { readonly reverted: Reverted };
 
-/** What a process that writes the same document had on probation when it ended, if that is `version`; nothing while that process runs. */
+/**
+ * What a process that writes the same document had on probation when it ended, if that is `version`; nothing while that
+ * process runs.
+ */
 export async function leftBeside(
   version: number,
   store: ConfigStore,

@@ -4,7 +4,10 @@ import type { LeftBehind } from "./left-behind.ts";
 import { leftStoresOf } from "./left-stores.ts";
 import type { StoresOf } from "./named-stores.ts";
 
-/** What is left behind in the stores of `former`, which is not run again, when `runs` does; `undefined` when both have the same stores. */
+/**
+ * What is left behind in the stores of `former`, which is not run again, when `runs` does; `undefined` when both have
+ * the same stores.
+ */
 export async function leftByDeparture(
   former: StoredConfig,
   runs: Pick<BridgeConfig, "stores">,

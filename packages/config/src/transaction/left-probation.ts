@@ -17,7 +17,9 @@ export interface TakenBack {
   readonly hindrance: Hindrance;
 }
 
-/** What a start has found of a probation: it goes on, or the former document is stored again, or runs until it can be. */
+/**
+ * What a start has found of a probation: it goes on, or the former document is stored again, or runs until it can be.
+ */
 export type SettledProbation = { readonly goesOn: OnProbation } | { readonly reverted: Reverted } | TakenBack;
 
 /** What it takes to settle a probation that another process has left. */

@@ -11,8 +11,9 @@ interface Seams {
 }
 
 /**
- * At a start, before anything is committed here: what this instance has on probation in the shared store is of a process that has
- * ended, and is taken back. Never rejects: then it stays staged, in the way of commits, until an operator takes it back.
+ * At a start, before anything is committed here: what this instance has on probation in the shared store is of a
+ * process that has ended, and is taken back. Never rejects: then it stays staged, in the way of commits, until an
+ * operator takes it back.
  */
 export async function settleStaged(
   store: ConfigStore,
@@ -50,8 +51,9 @@ export async function revertElsewhere(
 }
 
 /**
- * Before a commit replaces what another instance had on probation and has not ended for too long: it is taken back, so that nobody takes
- * the one for the other under the same version. `undefined` when there is no such thing, or the store does not say: then it is replaced.
+ * Before a commit replaces what another instance had on probation and has not ended for too long: it is taken back, so
+ * that nobody takes the one for the other under the same version. `undefined` when there is no such thing, or the store
+ * does not say: then it is replaced.
  */
 export async function endLeftBehind(store: ConfigStore, seams: Seams): Promise<Reverted | undefined> {
   try {
@@ -67,8 +69,9 @@ export async function endLeftBehind(store: ConfigStore, seams: Seams): Promise<R
 }
 
 /**
- * Takes back what was staged by a process other than this one. Nothing is brought into force: nobody else runs it, and a committer
- * that is alive finds at its next look that it is staged no more. `undefined` when somebody else has confirmed it, or taken it back.
+ * Takes back what was staged by a process other than this one. Nothing is brought into force: nobody else runs it, and
+ * a committer that is alive finds at its next look that it is staged no more. `undefined` when somebody else has
+ * confirmed it, or taken it back.
  */
 async function endStaged(
   staged: StagedConfig,

@@ -15,8 +15,8 @@ export async function leftStoresOf(tried: StoredConfig, runs: NamedStores, store
 }
 
 /**
- * The same, when another process has tried it out, which had stores of its own: what it has noted counts. Stores that this process has,
- * too, are open here, and nothing leaves them while something waits.
+ * The same, when another process has tried it out, which had stores of its own: what it has noted counts. Stores that
+ * this process has, too, are open here, and nothing leaves them while something waits.
  */
 export async function leftStoresBeside(
   { former, tried }: { readonly former: StoredConfig; readonly tried: StoredConfig },

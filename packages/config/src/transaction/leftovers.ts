@@ -23,7 +23,10 @@ interface Parts {
 /** What brings stores into force. */
 type Running = Pick<BridgeConfig, "configVersion" | "stores">;
 
-/** What former processes have left in the stores of versions that run no more, as the store of the document has kept it. Never rejects. */
+/**
+ * What former processes have left in the stores of versions that run no more, as the store of the document has kept it.
+ * Never rejects.
+ */
 export async function keptLeftovers(parts: Parts): Promise<readonly LeftBehind[]> {
   try {
     return await listed(parts);
@@ -47,8 +50,9 @@ async function leftBy({ version, stores, where, kept, places }: LeftVersion, sto
 }
 
 /**
- * What was left in stores that nobody opens any more: it is told, over restarts, until a configuration runs that has these stores, or
- * somebody has removed the document that says it. A change that may leave messages behind leaves what runs, and ends nothing of this.
+ * What was left in stores that nobody opens any more: it is told, over restarts, until a configuration runs that has
+ * these stores, or somebody has removed the document that says it. A change that may leave messages behind leaves what
+ * runs, and ends nothing of this.
  */
 export class Leftovers {
   readonly #parts: Parts;
@@ -60,7 +64,10 @@ export class Leftovers {
   /** What could not be kept: its note says what it was, for the next start. */
   #unkept: { readonly stored: StoredConfig; readonly leftStores: LeftBehind["leftStores"] } | undefined;
 
-  /** @param starting what the process is about to run: what it brings back is not told as left meanwhile. Default: that is not known */
+  /**
+   * @param starting what the process is about to run: what it brings back is not told as left meanwhile. Default: that
+   * is not known
+   */
   constructor(left: readonly LeftBehind[], parts: Parts, starting?: Running) {
     this.#left = inOrder(left);
     this.#parts = parts;

@@ -8,8 +8,8 @@ export interface LocatedLeft {
 }
 
 /**
- * What was left, each with where its document is kept by now: it may have been kept, or have got another name, since it was told; and
- * one that could not be read may have been mended. One that is kept nowhere yet says so.
+ * What was left, each with where its document is kept by now: it may have been kept, or have got another name, since it
+ * was told; and one that could not be read may have been mended. One that is kept nowhere yet says so.
  */
 export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehind[]): LocatedLeft {
   const byPlace = new Map(kept.flatMap((one) => (one.where === undefined ? [] : [[one.where, one] as const])));

@@ -22,7 +22,8 @@ type Document = Readonly<Record<string, unknown>>;
  * - `config_version` is ignored, references are stored as sent.
  *
  * Returns `document` itself when nothing changes.
- * @throws OverlayError for an unknown field, plugin options, a wrong type, null, or a `[REDACTED]` that stands for nothing
+ * @throws OverlayError for an unknown field, plugin options, a wrong type, null, or a `[REDACTED]` that stands for
+ * nothing
  */
 export function* mergeOverlay(document: Document, overlay: Document): Steps<Document> {
   const faults = yield* overlayFaults(documentSchema, overlay);

@@ -27,8 +27,9 @@ export const LEFT_ROLES: readonly Stranded["store"][] = ["outbox", "dlq"];
 const NEVER = new AbortController().signal;
 
 /**
- * As whoever runs a document would open them. A reference that cannot be read stands for itself: two that are the same name the same place.
- * Where the options are of no use to the plugin, or there is none, they are the place as they are written.
+ * As whoever runs a document would open them. A reference that cannot be read stands for itself: two that are the same
+ * name the same place. Where the options are of no use to the plugin, or there is none, they are the place as they are
+ * written.
  */
 export function namedStores({ registry, sources, clock }: Sight): StoresOf {
   const named = async (role: Stranded["store"], written: unknown): Promise<StoreConfig | undefined> => {

@@ -20,11 +20,12 @@ interface Reference {
 }
 
 /**
- * The references that a change brings and may not: whoever may change a document must not read what the process can read, for the value
- * goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the document allows, or one that it has:
- * then not one for a secret, unless it stays in the same plugin options, and not where its value is shown, unless it is shown already. A
- * secret may become another key of the servers or of the audit, and theirs go nowhere else, whatever is allowed: who has one may do
- * everything. To be asked before anything is resolved: whether a file is there is told by its error.
+ * The references that a change brings and may not: whoever may change a document must not read what the process can
+ * read, for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that
+ * the document allows, or one that it has: then not one for a secret, unless it stays in the same plugin options, and
+ * not where its value is shown, unless it is shown already. A secret may become another key of the servers or of the
+ * audit, and theirs go nowhere else, whatever is allowed: who has one may do everything. To be asked before anything is
+ * resolved: whether a file is there is told by its error.
  *
  * @param former a document that was stored once, in whose places its references may be, too
  */
@@ -97,12 +98,18 @@ function quoted(name: string): Sent {
   return { sent: `${quote(name)} ` };
 }
 
-/** What is a secret in these blocks is only compared with what comes in, or signed with; elsewhere it is sent to somebody. */
+/**
+ * What is a secret in these blocks is only compared with what comes in, or signed with; elsewhere it is sent to
+ * somebody.
+ */
 function staysHere([block]: Path): boolean {
   return block === "http" || block === "audit";
 }
 
-/** Whether the value at a path is shown though it comes in through a reference: what names a part, and words and numbers. */
+/**
+ * Whether the value at a path is shown though it comes in through a reference: what names a part, and words and
+ * numbers.
+ */
 function* showing(document: unknown): Steps<(path: Path) => boolean> {
   const plain = new Set<string>();
   for (const { schema, value, path } of piecesOf(document)) {

@@ -12,8 +12,8 @@ export interface Fault {
 }
 
 /**
- * An overlay or a document that cannot be merged into any configuration, or not into this one. Nothing was changed. Its `message` is for
- * whoever sent it.
+ * An overlay or a document that cannot be merged into any configuration, or not into this one. Nothing was changed. Its
+ * `message` is for whoever sent it.
  */
 export class OverlayError extends Error {
   static {

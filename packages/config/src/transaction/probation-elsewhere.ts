@@ -2,15 +2,18 @@ import type { Clock, Probation, StagedConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 
 /**
- * More than a commit can take: a document that was staged so long ago was left behind by an instance that is gone, or that
- * will be refused its confirmation.
+ * More than a commit can take: a document that was staged so long ago was left behind by an instance that is gone, or
+ * that will be refused its confirmation.
  */
 export const LEFT_BEHIND_MS = 5 * 60_000;
 
 /** As long after its end as every instance needs to hear that its committer has ended it. */
 const OVERDUE_MS = 60_000;
 
-/** A probation that is over, and that the instance which had it has not ended: nobody else can tell whether it is gone or slow. */
+/**
+ * A probation that is over, and that the instance which had it has not ended: nobody else can tell whether it is gone
+ * or slow.
+ */
 export interface LeftElsewhere {
   /** Epoch milliseconds: its end. */
   readonly confirmBy: number;
@@ -32,7 +35,10 @@ export function overdue(left: LeftElsewhere, clock: Clock): LeftElsewhere | unde
   return clock.now() < left.confirmBy + OVERDUE_MS ? undefined : left;
 }
 
-/** Where a staged version is on probation, and what ends that; for whoever asks at an instance that has it not on probation. */
+/**
+ * Where a staged version is on probation, and what ends that; for whoever asks at an instance that has it not on
+ * probation.
+ */
 export function probationElsewhere(
   { version, by, until = 0 }: StagedConfig,
   { instanceId, clock }: { readonly instanceId: string; readonly clock: Clock },

@@ -67,7 +67,8 @@ export class ProbationEndings {
   }
 
   /**
-   * What runs is taken back at once, what is stored as soon as it can be read and written. `undefined` when another hand was first.
+   * What runs is taken back at once, what is stored as soon as it can be read and written. `undefined` when another
+   * hand was first.
    * @throws TransactionError unavailable, when only the first could be done
    */
   async takeBack(open: OpenProbation, reversal: Reversal): Promise<Revert | undefined> {

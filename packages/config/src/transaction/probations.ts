@@ -31,8 +31,8 @@ export interface ProbationsOptions extends ProbationParts {
 const NOT_CONFIRMED: Reversal = { why: "not_confirmed" };
 
 /**
- * The one change that is on probation. It ends once, by whoever comes first: a confirmation, an operator who takes it back, its
- * time, its guard, or another hand that writes.
+ * The one change that is on probation. It ends once, by whoever comes first: a confirmation, an operator who takes it
+ * back, its time, its guard, or another hand that writes.
  */
 export class Probations {
   readonly #options: ProbationsOptions;
@@ -122,7 +122,8 @@ export class Probations {
   }
 
   /**
-   * Also what another process has staged, which may be gone: nobody but that one runs it; and what one has left that wrote the same file.
+   * Also what another process has staged, which may be gone: nobody but that one runs it; and what one has left that
+   * wrote the same file.
    * @throws TransactionError conflict, with the reason
    */
   async revert(version: number, detail: string): Promise<Revert> {
@@ -157,7 +158,10 @@ export class Probations {
     this.#ended.reverted(reverted);
   }
 
-  /** Before the process ends in order: what only this instance runs is taken back, anything else goes on at the next start. */
+  /**
+   * Before the process ends in order: what only this instance runs is taken back, anything else goes on at the next
+   * start.
+   */
   async suspend(): Promise<void> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
     this.#beside[Symbol.dispose]();

@@ -8,8 +8,8 @@ import { OverlayError } from "./overlay-error.ts";
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * A whole document as it was sent, with what stands in `base` in place of each `[REDACTED]` that `shown`, which is `base` as it was
- * shown, has in the same place. The place of an element with an id is where its id stands.
+ * A whole document as it was sent, with what stands in `base` in place of each `[REDACTED]` that `shown`, which is
+ * `base` as it was shown, has in the same place. The place of an element with an id is where its id stands.
  * @throws OverlayError naming each `[REDACTED]` that stands for nothing
  */
 export function* replacedDocument(sent: Document, base: Document, shown: Document): Steps<Document> {

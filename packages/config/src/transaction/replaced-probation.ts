@@ -8,11 +8,13 @@ import type { Reverted } from "./on-probation.ts";
 import { entryOf } from "./probation-entry.ts";
 
 /**
- * Ends the probation of a document that another hand has replaced: what is stored counts, and what was tried out is kept, for its stores
- * may hold what came in meanwhile. `undefined` when that hand has only gone on with the version that was tried out.
+ * Ends the probation of a document that another hand has replaced: what is stored counts, and what was tried out is
+ * kept, for its stores may hold what came in meanwhile. `undefined` when that hand has only gone on with the version
+ * that was tried out.
  *
  * @param taken why it was taken back, if it was before that
- * @param before what a process has left in these stores that ended before. Default: no process ran, and nobody has asked what they hold
+ * @param before what a process has left in these stores that ended before. Default: no process ran, and nobody has
+ * asked what they hold
  */
 export async function endReplaced(
   { probation, tried, replacedBy }: ReplacedProbation,

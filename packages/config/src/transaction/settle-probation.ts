@@ -20,10 +20,11 @@ export interface SettledStart<Configuration> {
 }
 
 /**
- * Settles what is on probation before `read` reads what is to be run: it stays if the process before has ended in order, and goes on with
- * the time that is left, at least a minute. Else the former document is put back; where that cannot be done yet, `read` is given it, to be
- * run instead of what is stored. A store that did not answer may be there again when the document has been read: it is asked once more,
- * lest a version on probation runs as if it were none. If it still cannot be settled, what is stored is run. Rejects only as `read` does.
+ * Settles what is on probation before `read` reads what is to be run: it stays if the process before has ended in
+ * order, and goes on with the time that is left, at least a minute. Else the former document is put back; where that
+ * cannot be done yet, `read` is given it, to be run instead of what is stored. A store that did not answer may be there
+ * again when the document has been read: it is asked once more, lest a version on probation runs as if it were none. If
+ * it still cannot be settled, what is stored is run. Rejects only as `read` does.
  */
 export async function settleProbation<Configuration>(
   store: ConfigStore,
@@ -44,7 +45,10 @@ export async function settleProbation<Configuration>(
   return replacedOr(second, isRead ? configuration : await read(insteadOf(second)), store, seams, read);
 }
 
-/** What goes on may have its stores elsewhere by now, and something in those that it had: that is kept, and where they are is noted. */
+/**
+ * What goes on may have its stores elsewhere by now, and something in those that it had: that is kept, and where they
+ * are is noted.
+ */
 async function strayed(
   { probation, tried }: LeftProbation,
   store: ConfigStore,
@@ -57,7 +61,10 @@ async function strayed(
   return { places: { ...probation.places, tried: placesOf(stores) } };
 }
 
-/** Where another hand has replaced what was on probation by what cannot be run, the former one runs until that is mended. */
+/**
+ * Where another hand has replaced what was on probation by what cannot be run, the former one runs until that is
+ * mended.
+ */
 async function replacedOr<Configuration>(
   settled: SettledProbation | ReplacedProbation | undefined,
   configuration: Configuration,
@@ -88,7 +95,9 @@ function insteadOf(settled: SettledProbation | ReplacedProbation | undefined): S
   return settled !== undefined && "takenBack" in settled ? settled.takenBack.base : undefined;
 }
 
-/** `unknown`: it is tried again. What another hand has replaced is to be ended when it is known whether that can be run. */
+/**
+ * `unknown`: it is tried again. What another hand has replaced is to be ended when it is known whether that can be run.
+ */
 async function settle(
   store: ConfigStore,
   seams: SettlingSeams,

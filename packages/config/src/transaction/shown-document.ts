@@ -23,8 +23,8 @@ export interface ShownDocument {
 }
 
 /**
- * Hides what stands in a document literally: secrets, the user parts of URLs, and whatever no schema knows, for that may be a
- * secret under a name that was mistyped. References are shown.
+ * Hides what stands in a document literally: secrets, the user parts of URLs, and whatever no schema knows, for that
+ * may be a secret under a name that was mistyped. References are shown.
  */
 export function* shownDocument(document: Document, registry: Registry): Steps<ShownDocument> {
   const known = new Known();

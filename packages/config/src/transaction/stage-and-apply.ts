@@ -116,8 +116,8 @@ async function confirmed(
 }
 
 /**
- * What runs here is not what is stored, or nobody knows: this instance runs again what the others run. Should it have been
- * confirmed after all, the watch of the store tells it like any other change.
+ * What runs here is not what is stored, or nobody knows: this instance runs again what the others run. Should it have
+ * been confirmed after all, the watch of the store tells it like any other change.
  */
 async function backInStep(
   change: SoundChange,

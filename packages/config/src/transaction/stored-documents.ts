@@ -64,7 +64,8 @@ export class StoredDocuments {
   }
 
   /**
-   * A former version, as it would be stored again: what a change may do is said by what is stored now, and nothing else.
+   * A former version, as it would be stored again: what a change may do is said by what is stored now, and nothing
+   * else.
    * @throws TransactionError
    */
   async former(version: number, base: StoredConfig, signal: AbortSignal): Promise<FormerVersion | undefined> {

@@ -38,7 +38,10 @@ export async function isPutBack(
   throw new Error(stands === "tried" ? "the document could not be put back" : stands.unreadable);
 }
 
-/** So that it can be mended; and its probation is over for whoever starts next, unless what it has left would be forgotten with that. */
+/**
+ * So that it can be mended; and its probation is over for whoever starts next, unless what it has left would be
+ * forgotten with that.
+ */
 export async function keepTakenBack(
   { probation, tried, left }: OnProbation,
   { store, clock, logger }: Parts,

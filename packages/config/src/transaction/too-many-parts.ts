@@ -2,7 +2,10 @@ import type { StoredConfig } from "@bridge/ports";
 import type { Problem } from "../problem.ts";
 import { own } from "./effective.ts";
 
-/** Of a kind, such as routes. A text of 1 MB has room for several times as many, each of which is shown with all its defaults. */
+/**
+ * Of a kind, such as routes. A text of 1 MB has room for several times as many, each of which is shown with all its
+ * defaults.
+ */
 const MAX_PARTS = 10_000;
 
 /** Of which kinds a change brings more parts than a transaction takes. What has as many already may keep them. */

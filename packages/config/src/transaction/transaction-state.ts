@@ -1,5 +1,6 @@
 /**
- * Where a configuration transaction stands (spec 3.6). Only an open one can be changed; one that has ended is forgotten.
+ * Where a configuration transaction stands (spec 3.6). Only an open one can be changed; one that has ended is
+ * forgotten.
  */
 export type TransactionState =
   | { readonly kind: "open" }

@@ -21,15 +21,21 @@ export interface ConfigTransactionsOptions {
   readonly applyTimeoutMs?: number | undefined;
   /** What the start has found of a probation. Default: nothing. */
   readonly settled?: SettledProbation | undefined;
-  /** What this start, and others before it, have left where nobody delivers or sees it, the newest first. Default: nothing. */
+  /**
+   * What this start, and others before it, have left where nobody delivers or sees it, the newest first. Default:
+   * nothing.
+   */
   readonly leftBehind?: readonly LeftBehind[] | undefined;
-  /** What the process is about to run: stores that this brings back are not told as left meanwhile. Default: it is not known. */
+  /**
+   * What the process is about to run: stores that this brings back are not told as left meanwhile. Default: it is not
+   * known.
+   */
   readonly startsWith?: Pick<BridgeConfig, "configVersion" | "stores"> | undefined;
   /** Told of each change that was taken back. Default: nobody is. */
   readonly onReverted?: ((reverted: Reverted) => void) | undefined;
   /**
-   * Told when what is stored, by a change that was taken back, could not be brought into force. No watch of the store tells of it:
-   * whoever follows the store reads it again. Default: nobody is.
+   * Told when what is stored, by a change that was taken back, could not be brought into force. No watch of the store
+   * tells of it: whoever follows the store reads it again. Default: nobody is.
    */
   readonly onNotInForce?: (() => void) | undefined;
   /** Names this instance to others that follow the same store. Default: something random. */

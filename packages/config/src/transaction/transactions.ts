@@ -39,7 +39,9 @@ import { UnderWay } from "./under-way.ts";
 
 const APPLY_TIMEOUT_MS = 60_000;
 const NEVER = new AbortController().signal;
-/** A configuration that patches have made larger than this is refused: as a file it must stay one that can be loaded. */
+/**
+ * A configuration that patches have made larger than this is refused: as a file it must stay one that can be loaded.
+ */
 const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024;
 
 export function createConfigTransactions(options: ConfigTransactionsOptions): ConfigTransactions {

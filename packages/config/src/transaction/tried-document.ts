@@ -6,7 +6,9 @@ export type TriedDocument =
   | { readonly stored: StoredConfig }
   | { readonly staged: StagedConfig; readonly document: StoredConfig["document"] };
 
-/** What stands where a version on probation was written. A document that is away, or could not be run, is nobody's yet. */
+/**
+ * What stands where a version on probation was written. A document that is away, or could not be run, is nobody's yet.
+ */
 export type Standing = "tried" | "another" | { readonly unreadable: string };
 
 /** Never rejects. */

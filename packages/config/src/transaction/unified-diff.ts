@@ -14,8 +14,8 @@ interface Change {
 }
 
 /**
- * What differs between two texts, as `diff -u` tells it; empty when nothing does. Our own, since libraries search in one go, or in
- * pieces by timers of their own, and a document of a megabyte would hold the event loop meanwhile.
+ * What differs between two texts, as `diff -u` tells it; empty when nothing does. Our own, since libraries search in
+ * one go, or in pieces by timers of their own, and a document of a megabyte would hold the event loop meanwhile.
  */
 export function* unifiedDiff(
   before: { readonly name: string; readonly text: string },

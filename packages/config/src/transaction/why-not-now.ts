@@ -41,7 +41,10 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
   return { error };
 }
 
-/** What another process has on probation that writes the same document; `undefined` when none is known to. Never rejects. */
+/**
+ * What another process has on probation that writes the same document; `undefined` when none is known to. Never
+ * rejects.
+ */
 export async function whyNotBeside(store: ConfigStore, clock: Clock): Promise<InTheWay | undefined> {
   const beside = await bounded(clock, async (signal) => store.probations?.elsewhere?.(signal)).catch(() => undefined);
   if (beside === undefined || beside.replaced) return undefined;

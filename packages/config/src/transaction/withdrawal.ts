@@ -6,8 +6,8 @@ import { noteTakenBack } from "./taking-back.ts";
 type Parts = Pick<ProbationParts, "store" | "clock" | "logger" | "applyAgain">;
 
 /**
- * The taking back of a change whose document is away, is broken, or cannot be written: the former version runs again at once, or as
- * soon as it can, and is stored again as soon as that works.
+ * The taking back of a change whose document is away, is broken, or cannot be written: the former version runs again at
+ * once, or as soon as it can, and is stored again as soon as that works.
  */
 export class Withdrawal {
   readonly #onProbation: OnProbation;

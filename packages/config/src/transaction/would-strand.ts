@@ -20,9 +20,10 @@ interface Parts {
 }
 
 /**
- * What a change would be refused for, because messages would be left behind: by what runs here, and, where instances share the document,
- * by what is stored. Another instance may run that, before this one has taken it up or although this one cannot; when that instance ends,
- * nobody would open the stores again that the change leaves. What is kept in a file nobody else runs.
+ * What a change would be refused for, because messages would be left behind: by what runs here, and, where instances
+ * share the document, by what is stored. Another instance may run that, before this one has taken it up or although
+ * this one cannot; when that instance ends, nobody would open the stores again that the change leaves. What is kept in
+ * a file nobody else runs.
  */
 export async function wouldStrand(
   { base, config }: Change,
