@@ -6,7 +6,8 @@ import {
   type DeadLetterPosition,
 } from "@bridge/ports";
 import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
-import { type CountedRow, lineOf } from "./entry-counts.ts";
+import { type CountedChange, type CountedRow, lineOf } from "./entry-counts.ts";
+import { isKeptBack } from "./kept-back.ts";
 import { lookupKey } from "./lookup-key.ts";
 import { sealed, unsealed } from "./sealed.ts";
 
@@ -19,6 +20,11 @@ export interface HeadRow extends CountedRow {
 }
 
 export type MarksRow = Pick<HeadRow, "id" | "marks">;
+
+/** An entry whose marks have been changed. */
+export interface Remarked extends CountedChange {
+  readonly id: string;
+}
 
 export interface EntryRow extends HeadRow {
   readonly envelope: string;
@@ -46,6 +52,7 @@ export function newRow(entry: DeadLetter): NewRow {
       category: entry.category,
       error_code: entry.errorCode,
       fingerprint: listed.fingerprint,
+      quarantined: 0,
     },
     envelopeKey: lookupKey(entry.envelope.id),
     correlationKey: lookupKey(entry.correlationId),
@@ -59,7 +66,9 @@ export function headOf(row: HeadRow): DeadLetterHead {
   const known = { id, failedAt, ...lineOf(row) };
   const marks = marksOf(row);
   // An entry whose marks have changed may have been kept back: it is shown as one that cannot be delivered.
-  return marks === SPOILED ? headOrKnown(known, "") : headOrKnown(known, row.head, marks);
+  return marks === SPOILED
+    ? headOrKnown(known, "", isKeptBack(row.marks) ? { quarantined: true } : undefined)
+    : headOrKnown(known, row.head, marks);
 }
 
 /** Where it stands in the order, whatever its head says. */

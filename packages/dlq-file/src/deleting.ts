@@ -15,7 +15,7 @@ export async function deleteIds(
   for (let start = 0; start < ids.length;) {
     const slice = ids.slice(start, start + SLICE_ENTRIES);
     const { results } = await writeSlice(file, { next: () => slice, work: take, most: slice.length }, signal, {
-      deleted: (row) => row,
+      counted: (was) => ({ was }),
     });
     for (const row of results) if (row !== undefined) gone.add(row.id);
     start += results.length;
@@ -45,7 +45,7 @@ export async function deleteOldest(
       next: ({ entries }: DlqTables) => entries.oldest(filter, most),
       work: ({ entries }: DlqTables, number: number) => entries.delete(number),
     };
-    const { results } = await writeSlice(file, slice, signal, { deleted: (row) => row });
+    const { results } = await writeSlice(file, slice, signal, { counted: (was) => ({ was }) });
     deleted += results.length;
     if (results.length === 0) break;
   }

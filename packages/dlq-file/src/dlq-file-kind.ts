@@ -1,4 +1,5 @@
 import type { FileKind } from "@bridge/file/internal";
+import { IS_KEPT_BACK } from "./kept-back.ts";
 import { mendRows } from "./mend-rows.ts";
 
 /** The indexes by what they are ordered by; a page of any filter is read from one of them. */
@@ -9,6 +10,8 @@ export const INDEXES = {
   category: "dead_letter_by_category",
   both: "dead_letter_by_route_and_category",
   fingerprint: "dead_letter_by_fingerprint",
+  /** Of those that are quarantined, which are few. */
+  quarantined: "dead_letter_quarantined",
 } as const;
 
 /** What there is of an entry, in the trash and out of it, but its number. */
@@ -66,12 +69,14 @@ CREATE TABLE dead_letter_job (
 CREATE INDEX dead_letter_job_by_time ON dead_letter_job (created_at, id);
 `;
 
+const THIRD = `CREATE INDEX ${INDEXES.quarantined} ON dead_letter (failed_at, id) WHERE ${IS_KEPT_BACK}`;
+
 export const DLQ_FILE: FileKind = {
   name: "DLQ",
   remedy: "redrive or delete entries",
   applicationId: 0x42_72_44_51, // "BrDQ"
   // Schema 1 was that of builds before the first release, which showed less of an entry than there is to show now.
-  migrations: ["", SECOND],
+  migrations: ["", SECOND, THIRD],
   mend: mendRows,
   readsFrom: 2,
 };

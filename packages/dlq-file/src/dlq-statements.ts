@@ -20,14 +20,23 @@ import {
   marksToChange,
   type NewRow,
   positionOf,
+  type Remarked,
 } from "./dead-letter-row.ts";
 import { demandReadable } from "./demand-readable.ts";
+import { INDEXES } from "./dlq-file-kind.ts";
 import { type CountedGroup, type CountedRow, type CountedStretch, HOUR_MS } from "./entry-counts.ts";
 import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
+import { IS_KEPT_BACK, isKeptBack } from "./kept-back.ts";
 import { ENTRY_TEXTS, LegibleTexts } from "./legible-texts.ts";
 
 const LINE = "route_id, binding_id, category, error_code, fingerprint";
-export const COUNTED = `id, failed_at, ${LINE}`;
+const COLUMNS = `id, failed_at, ${LINE}`;
+/** Of a row that is read itself. */
+export const COUNTED = `${COLUMNS}, (${IS_KEPT_BACK}) AS quarantined`;
+/** Of a key in the index of all: which are quarantined is looked up in that of those. */
+const QUARANTINED = `EXISTS (
+  SELECT 1 FROM dead_letter AS kept INDEXED BY ${INDEXES.quarantined}
+  WHERE ${IS_KEPT_BACK} AND kept.failed_at = dead_letter.failed_at AND kept.id = dead_letter.id)`;
 /** What is no bytes is none that was written. */
 const BYTES = "iif(typeof(payload) = 'blob', payload, NULL) AS payload";
 const HEAD = `${COUNTED}, marks, head`;
@@ -43,8 +52,8 @@ interface HeadRows {
   readonly next: DeadLetterPosition | undefined;
 }
 
-/** What the index of fingerprints does not answer of a line. */
-const OF_LINE = "AND route_id = ? AND binding_id = ? AND category = ? AND error_code = ? ORDER BY";
+/** What is not, or not all, answered of a line by an index. */
+const OF_LINE = "AND route_id = ? AND binding_id = ? AND category = ? AND error_code = ? AND fingerprint = ? ORDER BY";
 
 /** What is asked of the entries of a file. Statements with a filter are made when they are first needed, one for each combination. */
 export class DlqStatements {
@@ -63,13 +72,13 @@ export class DlqStatements {
     this.#db = db;
     this.#texts = new LegibleTexts(db, "dead_letter", ENTRY_TEXTS);
     this.#insert = db.prepare(`
-      INSERT INTO dead_letter (${COUNTED}, envelope_key, correlation_key, head, envelope, payload)
+      INSERT INTO dead_letter (${COLUMNS}, envelope_key, correlation_key, head, envelope, payload)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
     this.#select = db.prepare(`SELECT ${HEAD}, envelope, ${BYTES} FROM dead_letter WHERE id = ?`);
     this.#count = db.prepare("SELECT count(*) AS count FROM (SELECT 1 FROM dead_letter LIMIT ?)");
     this.#delete = db.prepare(`DELETE FROM dead_letter WHERE number = ? RETURNING ${COUNTED}`);
     this.#deleteById = db.prepare(`DELETE FROM dead_letter WHERE id = ? RETURNING ${COUNTED}`);
-    this.#selectMarks = db.prepare("SELECT id, marks FROM dead_letter WHERE id = ?");
+    this.#selectMarks = db.prepare(`SELECT ${COUNTED}, marks FROM dead_letter WHERE id = ?`);
     this.#updateMarks = db.prepare("UPDATE dead_letter SET marks = ? WHERE id = ?");
   }
 
@@ -96,21 +105,26 @@ export class DlqStatements {
     return demandReadable(this.#deleteById.all(id) as unknown as CountedRow[])[0];
   }
 
-  /** False when it is not there. */
-  mark(id: string, change: MarkChange): boolean {
+  /** `undefined` when it is not there. */
+  mark(id: string, change: MarkChange): Remarked | undefined {
     return this.#remark(id, (marks) => marked(marks, change));
   }
 
-  /** Adds the marks of an entry of the same id to those of the one that is there. */
-  merge(back: MarksRow): void {
-    if (back.marks !== null) this.#remark(back.id, (marks) => mergedMarks(marks, marksToChange(back)));
+  /** Adds the marks of an entry of the same id to those of the one that is there. `undefined` when there are none. */
+  merge(back: MarksRow): Remarked | undefined {
+    return back.marks === null ? undefined : this.#remark(back.id, (marks) => mergedMarks(marks, marksToChange(back)));
   }
 
-  #remark(id: string, change: (marks: DeadLetterMarks | undefined) => DeadLetterMarks | undefined): boolean {
-    const row = this.#selectMarks.get(id) as MarksRow | undefined;
-    if (row === undefined) return false;
-    this.#updateMarks.run(marksText(id, change(marksToChange(row))), id);
-    return true;
+  #remark(
+    id: string,
+    change: (marks: DeadLetterMarks | undefined) => DeadLetterMarks | undefined,
+  ): Remarked | undefined {
+    const [was] = demandReadable(this.#selectMarks.all(id) as unknown as (CountedRow & MarksRow)[]);
+    if (was === undefined) return undefined;
+    const marks = marksText(id, change(marksToChange(was)));
+    this.#updateMarks.run(marks, id);
+    const quarantined = isKeptBack(marks) ? 1 : 0;
+    return quarantined === was.quarantined ? { id } : { id, was, is: { ...was, quarantined } };
   }
 
   /** Oldest first. The page is found in an index alone; only its own entries are read. */
@@ -134,37 +148,37 @@ export class DlqStatements {
   /** Where as many keys end as may be gone through at a time; `undefined` when there are not so many. */
   #keysAhead({ since, before }: DeadLetterQuery, page: RangeOptions, count = MAX_KEYS): DeadLetterPosition | undefined {
     const { sql, values } = indexRange({ since, before }, page);
-    const ahead = `SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT 1 OFFSET ?`;
-    const [row] = this.#entries(ahead, ...values, count) as CountedRow[];
+    const ahead = `SELECT ${COLUMNS} FROM dead_letter ${sql} LIMIT 1 OFFSET ?`;
+    const [row] = this.#entries(ahead, ...values, count) as Omit<CountedRow, "quarantined">[];
     return row && positionOf(row);
   }
 
-  /** Oldest first, from the index alone. */
-  counted(query: Pick<DeadLetterQuery, "before">, after: KeyedPage["after"], limit: number): readonly CountedRow[] {
-    const { sql, values } = indexRange(query, { after });
-    return this.#entries(`SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as CountedRow[];
-  }
-
-  /** So many entries, or one more, added up behind a position: from the index alone, and by SQLite, as most are alike. */
-  stretch(after: DeadLetterPosition, count: number): CountedStretch {
+  /**
+   * So many entries, or one more, added up behind a position, of those that failed before a time: from indexes alone, and by SQLite, as
+   * most are alike.
+   */
+  stretch(after: DeadLetterPosition, count: number, before = Infinity): CountedStretch {
     const range = { after: after.failedAt === -Infinity ? undefined : after };
-    const upTo = this.#keysAhead({}, range, count);
-    const { sql, values } = indexRange({}, { ...range, upTo });
+    const query = before === Infinity ? {} : { before };
+    const upTo = this.#keysAhead(query, range, count);
+    const { sql, values } = indexRange(query, { ...range, upTo });
     const groups = `
-      SELECT ${LINE}, count(*) AS count, min(failed_at) AS oldest, max(failed_at) AS newest
-      FROM dead_letter ${sql.replace(/ORDER BY.*/, `GROUP BY ${LINE}, ${HOUR}`)}`;
+      SELECT ${LINE}, ${QUARANTINED} AS quarantined, count(*) AS count, min(failed_at) AS oldest, max(failed_at) AS newest
+      FROM dead_letter ${sql.replace(/ORDER BY.*/, `GROUP BY ${LINE}, quarantined, ${HOUR}`)}`;
     return { groups: this.#read(groups, ...values) as CountedGroup[], upTo };
   }
 
   /** The oldest or the newest of a line. */
   ofLine(
     { routeId, bindingId, category, errorCode, fingerprint }: FacetLine,
-    { since, before }: Pick<DeadLetterQuery, "since" | "before">,
+    { since, before, quarantined }: Pick<DeadLetterQuery, "since" | "before" | "quarantined">,
     order: DeadLetterOrder,
   ): HeadRow | undefined {
-    const { sql, values } = indexRange({ fingerprint, since, before }, { order });
-    const first = `SELECT ${HEAD} FROM dead_letter ${sql.replace("ORDER BY", OF_LINE)} LIMIT 1`;
-    return this.#entries(first, ...values, routeId, bindingId, category, errorCode)[0] as HeadRow | undefined;
+    const { sql, values } = indexRange({ fingerprint, since, before, quarantined }, { order });
+    const free = quarantined === false ? `AND NOT (${IS_KEPT_BACK})` : "";
+    const first = `SELECT ${HEAD} FROM dead_letter ${sql.replace("ORDER BY", `${free} ${OF_LINE}`)} LIMIT 1`;
+    const line = [routeId, bindingId, category, errorCode, fingerprint];
+    return this.#entries(first, ...values, ...line)[0] as HeadRow | undefined;
   }
 
   /** The numbers of the oldest. */

@@ -10,9 +10,19 @@ export interface CountedRow {
   readonly category: ErrorClass;
   readonly error_code: ErrorCode;
   readonly fingerprint: string;
+  /** 1, or 0: it is not. */
+  readonly quarantined: number;
 }
 
-type LineRow = Omit<CountedRow, "id" | "failed_at">;
+/** What becomes of an entry; nothing, where it counts as before. */
+export interface CountedChange {
+  /** As it was in the list until now; absent when it was not there. */
+  readonly was?: CountedRow | undefined;
+  /** As it is there from now on; absent when it is not any more. */
+  readonly is?: CountedRow | undefined;
+}
+
+type LineRow = Omit<CountedRow, "id" | "failed_at" | "quarantined">;
 
 /** Entries that follow one another in the order of time, added up. */
 export interface CountedStretch {
@@ -23,6 +33,7 @@ export interface CountedStretch {
 
 /** Entries that have all in common that is counted, and failed in the same hour. */
 export interface CountedGroup extends LineRow {
+  readonly quarantined: number;
   readonly count: number;
   readonly oldest: number;
   readonly newest: number;
@@ -38,9 +49,15 @@ export interface CountedCell extends FacetCell {
   staleNewest: boolean;
 }
 
-/** Entries that have all in common that is counted, by the unit of time in which they failed. */
+type Cells = Map<number, CountedCell>;
+
+/**
+ * Entries that have all in common that they are grouped by, by the unit of time in which they failed: those that are not quarantined, and
+ * those that are. They are of one line, so that one that is marked while lines are added up counts once.
+ */
 export interface CountedLine extends FacetLine {
-  readonly cells: Map<number, CountedCell>;
+  readonly free: Cells;
+  readonly quarantined: Cells;
 }
 
 export const HOUR_MS = 3_600_000;
@@ -87,14 +104,10 @@ export class EntryCounts {
     this.#upTo = upTo;
   }
 
-  /** It is in the file now. */
-  put(row: CountedRow): void {
-    if (this.#has(row)) this.#add({ ...row, count: 1, oldest: row.failed_at, newest: row.failed_at });
-  }
-
-  /** It was in the file until now. */
-  deleted(row: CountedRow): void {
-    if (this.#has(row)) this.#remove(row);
+  change({ was, is }: CountedChange): void {
+    // First what is: a line that lost its last entry and got it back would be met once more by whoever goes through the lines.
+    if (is !== undefined && this.#has(is)) this.#add({ ...is, count: 1, oldest: is.failed_at, newest: is.failed_at });
+    if (was !== undefined && this.#has(was)) this.#remove(was);
   }
 
   get lines(): Iterable<CountedLine> {
@@ -111,7 +124,7 @@ export class EntryCounts {
   #add(group: CountedGroup): void {
     if (this.#givenUp) return;
     const { count, oldest, newest } = group;
-    const { cells } = this.#lineOf(group);
+    const cells = cellsOf(this.#lineOf(group), group);
     const unit = Math.floor(oldest / this.#unitMs);
     const cell = cells.get(unit);
     if (cell === undefined) {
@@ -135,21 +148,22 @@ export class EntryCounts {
     const line = this.#lineOf(row);
     const { failed_at: at } = row;
     const unit = Math.floor(at / this.#unitMs);
-    const cell = line.cells.get(unit);
+    const cells = cellsOf(line, row);
+    const cell = cells.get(unit);
     if (cell !== undefined && --cell.count === 0) {
-      line.cells.delete(unit);
+      cells.delete(unit);
       this.#cells--;
     } else if (cell !== undefined) {
       cell.staleOldest ||= at <= cell.oldestFailedAt;
       cell.staleNewest ||= at >= cell.newestFailedAt;
     }
-    if (line.cells.size === 0) this.#lines.delete(keyOf(row));
+    if (line.free.size + line.quarantined.size === 0) this.#lines.delete(keyOf(row));
   }
 
   #lineOf(row: LineRow): CountedLine {
     const key = keyOf(row);
     let line = this.#lines.get(key);
-    if (line === undefined) this.#lines.set(key, (line = { ...lineOf(row), cells: new Map() }));
+    if (line === undefined) this.#lines.set(key, (line = { ...lineOf(row), free: new Map(), quarantined: new Map() }));
     return line;
   }
 
@@ -161,7 +175,7 @@ export class EntryCounts {
     }
     this.#unitMs = DAY_MS;
     this.#cells = 0;
-    for (const { cells } of this.#lines.values()) {
+    for (const cells of [...this.#lines.values()].flatMap(({ free, quarantined }) => [free, quarantined])) {
       const hours = [...cells.values()];
       cells.clear();
       for (const hour of hours) {
@@ -180,6 +194,10 @@ export function lineOf(row: LineRow): FacetLine {
   const bindingId = typeof binding_id === "string" ? binding_id : "";
   const errorCode = typeof error_code === "string" ? error_code : "INTERNAL";
   return { routeId, bindingId, category, errorCode, fingerprint };
+}
+
+function cellsOf({ free, quarantined }: CountedLine, row: Pick<CountedRow, "quarantined">): Cells {
+  return row.quarantined === 1 ? quarantined : free;
 }
 
 function together(a: CountedCell, b: CountedCell): CountedCell {

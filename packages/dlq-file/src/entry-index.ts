@@ -1,6 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { DeadLetterOrder, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
 import { INDEXES } from "./dlq-file-kind.ts";
+import { IS_KEPT_BACK } from "./kept-back.ts";
 import { lookupKey } from "./lookup-key.ts";
 
 /** Entries that one index has, in its order. The index is named, so that no statistics of the file can lead to another one. */
@@ -45,15 +46,16 @@ export function isLookedFor({ envelopeId, correlationId }: DeadLetterQuery): boo
 /** Which index, and what has to be equal in it. */
 function indexFor(query: DeadLetterQuery): {
   readonly index: keyof typeof INDEXES;
-  readonly equal: readonly [sql: string, value: SQLInputValue][];
+  readonly equal: readonly [sql: string, ...values: SQLInputValue[]][];
 } {
-  const { routeId, category, fingerprint, envelopeId, correlationId } = query;
+  const { routeId, category, fingerprint, envelopeId, correlationId, quarantined } = query;
   if (isLookedFor(query)) {
     const equal: [string, number][] = [];
     if (envelopeId !== undefined) equal.push(["envelope_key = ?", lookupKey(envelopeId)]);
     if (correlationId !== undefined) equal.push(["correlation_key = ?", lookupKey(correlationId)]);
     return { index: "all", equal };
   }
+  if (quarantined === true) return { index: "quarantined", equal: [[IS_KEPT_BACK]] };
   if (fingerprint !== undefined) return { index: "fingerprint", equal: [["fingerprint = ?", fingerprint]] };
   if (routeId !== undefined && category !== undefined)
     return {
@@ -75,6 +77,7 @@ const ANSWERS: Readonly<Record<keyof typeof INDEXES, readonly (keyof DeadLetterQ
   category: ["category"],
   both: ["routeId", "category"],
   fingerprint: ["fingerprint"],
+  quarantined: ["quarantined"],
 };
 
 function isExact(query: DeadLetterQuery, index: keyof typeof INDEXES): boolean {

@@ -15,11 +15,13 @@ export function fileMarks(file: FileDatabase<DlqTables>): DlqMarks {
         const slice = {
           next: () => some,
           most: some.length,
-          work: ({ entries }: DlqTables, [id, change]: [string, MarkChange]) =>
-            entries.mark(id, change) ? id : undefined,
+          work: ({ entries }: DlqTables, [id, change]: [string, MarkChange]) => entries.mark(id, change),
         };
-        const { results } = await writeSlice(file, slice, signal, { frees: false });
-        for (const id of results) if (id !== undefined) marked.add(id);
+        const { results } = await writeSlice(file, slice, signal, {
+          frees: false,
+          counted: (row) => row,
+        });
+        for (const row of results) if (row !== undefined) marked.add(row.id);
         start += results.length;
       }
       return marked;

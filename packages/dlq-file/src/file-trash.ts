@@ -14,10 +14,12 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
         // Of an entry that the batch has already the later one is kept, with the marks of both; another one that has its id keeps its place.
         const former = trash.former(batch, id, clock.now());
         const isAgain = former && trash.isAgain(former.number);
-        if (former !== undefined && isAgain === true) entries.merge(former);
-        else if (former !== undefined && isAgain === false) trash.rename(former.number);
+        const merged = former !== undefined && isAgain === true ? entries.merge(former) : undefined;
+        if (former !== undefined && isAgain === false) trash.rename(former.number);
         trash.copy(id, batch, until, retentionMs);
-        return entries.deleteById(id);
+        const gone = entries.deleteById(id);
+        // As it was counted.
+        return gone && (merged?.was ?? gone);
       });
     },
     async restore(batch, limit, signal) {
@@ -28,14 +30,16 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
         const slice = {
           next: (tables: DlqTables) => tables.trash.inTime(batch, timeOf(tables, batch), most),
           work({ entries, trash }: DlqTables, number: number) {
-            const row = trash.restore(number);
-            if (row === undefined) entries.merge(trash.marksOf(number));
+            const is = trash.restore(number);
+            const done = is === undefined ? { is, merged: entries.merge(trash.marksOf(number)) } : { is };
             trash.delete(number);
-            return row;
+            return done;
           },
         };
-        const { results } = await writeSlice(file, slice, signal, { put: (row) => row });
-        const back = results.filter((row) => row !== undefined).length;
+        const { results } = await writeSlice(file, slice, signal, {
+          counted: ({ is, merged }) => merged ?? { is },
+        });
+        const back = results.filter(({ is }) => is !== undefined).length;
         restored += back;
         present += results.length - back;
         if (results.length === 0) break;

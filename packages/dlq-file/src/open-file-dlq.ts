@@ -81,7 +81,7 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
           const row = newRow(entry);
           return entries.insert(row) ? { counts, row: row.counted } : undefined;
         },
-        done: (put) => put?.counts.put(put.row),
+        done: (put) => put?.counts.change({ is: put.row }),
       });
       await orAborted(write, signal);
     },

@@ -14,6 +14,7 @@ const COUNTED: ReadonlySet<string> = new Set<keyof DeadLetterQuery>([
   "category",
   "errorCode",
   "fingerprint",
+  "quarantined",
   "since",
   "before",
 ]);

@@ -1,16 +1,17 @@
 import type { FileDatabase } from "@bridge/file/internal";
 import type { DeadLetterOrder, DeadLetterPosition, DeadLetterQuery, FacetsRequest } from "@bridge/ports";
-import { type FacetLine, FacetTally, oneAt, type Steps } from "@bridge/ports/internal";
-import { positionOf } from "./dead-letter-row.ts";
+import { type FacetLine, FacetTally, type Steps } from "@bridge/ports/internal";
 import type { DlqTables } from "./dlq-tables.ts";
-import { type CountedCell, type EntryCounts, lineOf } from "./entry-counts.ts";
+import { type CountedCell, type CountedLine, type EntryCounts, lineOf } from "./entry-counts.ts";
 
-/** So many entries may have failed in the part of a unit of time that a query begins or ends in. */
-const MAX_SCANNED = 20_000;
-const CHUNK = 500;
+/** So many entries may have failed in the parts of units of time that a query begins and ends in: adding them up takes a second or two. */
+const MAX_SCANNED = 1_000_000;
+/** So many keys are added up at a time, which takes a millisecond or two. */
+const CHUNK = 1_000;
 
 /**
- * Adds up what is counted, and looks at the entries of units of time that a query has a part of. `undefined` when those are too many.
+ * Adds up what is counted, and the entries of units of time that a query has a part of. `undefined` when those are too many. An entry that
+ * is marked meanwhile counts once, as it was or as it is.
  */
 export function* tallyCounts(
   file: FileDatabase<DlqTables>,
@@ -24,25 +25,29 @@ export function* tallyCounts(
   const [first, end] = [Math.ceil(since / unitMs), Math.floor(before / unitMs)];
   let looked = 0;
   for (const { from, to } of partsOf({ since, before }, first * unitMs, end * unitMs)) {
-    let after: DeadLetterPosition = { failedAt: from, id: "" };
-    for (;;) {
-      const rows = file.read(({ entries }) => entries.counted({ before: to }, after, CHUNK));
-      for (const row of rows) {
-        after = positionOf(row);
-        const line = lineOf(row);
-        if (isOf(line, query)) tally.add(line, oneAt(row.failed_at));
+    for (let after: DeadLetterPosition | undefined = { failedAt: from, id: "" }; after !== undefined;) {
+      const behind: DeadLetterPosition = after;
+      const { groups, upTo } = file.read(({ entries }) => entries.stretch(behind, CHUNK, to));
+      for (const group of groups) {
+        const { count, oldest, newest } = group;
+        looked += count;
+        const line = lineOf(group);
+        const asked = query.quarantined ?? group.quarantined === 1;
+        if (isOf(line, query) && asked === (group.quarantined === 1))
+          tally.add(line, { count, oldestFailedAt: oldest, newestFailedAt: newest });
       }
-      looked += rows.length;
       if (looked > MAX_SCANNED) return undefined;
-      if (rows.length < CHUNK) break;
+      after = upTo;
       yield;
     }
   }
   for (const line of counts.lines) {
     if (!isOf(line, query)) continue;
-    const cells = [...line.cells].filter(([unit]) => unit >= first && unit < end);
-    if (cells.length > 0) {
-      lookUpBounds(file, line, cells, unitMs);
+    for (const quarantined of query.quarantined === undefined ? [false, true] : [query.quarantined]) {
+      const all = quarantined ? line.quarantined : line.free;
+      const cells = [...all].filter(([unit]) => unit >= first && unit < end);
+      if (cells.length === 0) continue;
+      lookUpBounds(file, { line, quarantined }, cells, unitMs);
       tally.addAll(
         line,
         cells.map(([, cell]) => cell),
@@ -72,7 +77,7 @@ function partsOf(
 /** A bound whose entry is gone is looked up, where it is that of the line. */
 function lookUpBounds(
   file: FileDatabase<DlqTables>,
-  line: FacetLine,
+  { line, quarantined }: { readonly line: CountedLine; readonly quarantined: boolean },
   cells: readonly (readonly [unit: number, cell: CountedCell])[],
   unitMs: number,
 ): void {
@@ -80,8 +85,8 @@ function lookUpBounds(
   const oldest = cells[units.indexOf(least(units))];
   const newest = cells[units.indexOf(-least(units.map((unit) => -unit)))];
   const lookUp = (unit: number, order: DeadLetterOrder): number | undefined => {
-    const time = { since: unit * unitMs, before: (unit + 1) * unitMs };
-    return file.read(({ entries }) => entries.ofLine(line, time, order))?.failed_at;
+    const which = { since: unit * unitMs, before: (unit + 1) * unitMs, quarantined };
+    return file.read(({ entries }) => entries.ofLine(line, which, order))?.failed_at;
   };
   if (oldest?.[1].staleOldest === true) {
     const [unit, cell] = oldest;

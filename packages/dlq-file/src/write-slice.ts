@@ -1,7 +1,7 @@
 import type { FileDatabase } from "@bridge/file/internal";
 import { orAborted } from "@bridge/ports/internal";
 import type { DlqTables } from "./dlq-tables.ts";
-import type { CountedRow } from "./entry-counts.ts";
+import type { CountedChange } from "./entry-counts.ts";
 
 /** The most items of one slice. */
 export const SLICE_ENTRIES = 500;
@@ -19,9 +19,8 @@ interface Slice<Item, Result> {
 }
 
 interface SliceOptions<Result> {
-  /** What of a result is an entry that has come into the list, and what one that has gone out of it: they are counted. */
-  readonly put?: (result: Result) => CountedRow | undefined;
-  readonly deleted?: (result: Result) => CountedRow | undefined;
+  /** What a result is to the counts. Default: nothing. */
+  readonly counted?: (result: Result) => CountedChange | undefined;
   /** Whether it makes room, or takes none: it is let through when there is no room for more. Default: true. */
   readonly frees?: boolean;
 }
@@ -37,7 +36,7 @@ export async function writeSlice<Item, Result>(
   file: FileDatabase<DlqTables>,
   { next, work, most = SLICE_ENTRIES }: Slice<Item, Result>,
   signal: AbortSignal,
-  { put, deleted, frees = true }: SliceOptions<Result>,
+  { counted, frees = true }: SliceOptions<Result>,
 ): Promise<Done<Item, Result>> {
   signal.throwIfAborted();
   const write = file.write({
@@ -53,10 +52,8 @@ export async function writeSlice<Item, Result>(
     },
     done({ results, counts }) {
       for (const result of results) {
-        const gone = deleted?.(result);
-        if (gone !== undefined) counts.deleted(gone);
-        const come = put?.(result);
-        if (come !== undefined) counts.put(come);
+        const change = counted?.(result);
+        if (change !== undefined) counts.change(change);
       }
     },
   });

@@ -8,6 +8,7 @@ import {
   type ErrorClass,
   type FacetKey,
   type Facets,
+  type MarkChange,
   systemClock,
 } from "@bridge/ports";
 import { matchesQuery } from "@bridge/ports/internal";
@@ -36,13 +37,21 @@ const entry = fc
     deadLetter(chosen, { ...fields, routeId: `r${route}`, bindingId: `b${binding}`, lastError: `no ${error}` }),
   );
 const query: fc.Arbitrary<DeadLetterQuery> = fc.record(
-  { routeId: fc.constantFrom("r0", "r1"), bindingId: fc.constant("b1"), category, since: failedAt, before: failedAt },
+  {
+    routeId: fc.constantFrom("r0", "r1"),
+    bindingId: fc.constant("b1"),
+    category,
+    since: failedAt,
+    before: failedAt,
+    quarantined: fc.boolean(),
+  },
   { requiredKeys: [] },
 );
 const by = fc.constantFrom<FacetKey[][]>(["routeId"], ["fingerprint"], ["category", "bindingId"], ["errorCode"]);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.array(entry, { minLength: 1, maxLength: 60, size: "max" }).map(put) },
   { weight: 2, arbitrary: fc.array(id, { maxLength: 40, size: "max" }).map(deleted) },
+  { weight: 3, arbitrary: fc.tuple(fc.array(id, { maxLength: 60, size: "max" }), fc.boolean()).map(keptBack) },
   { weight: 2, arbitrary: fc.tuple(query, fc.nat(30)).map(purged) },
   { weight: 1, arbitrary: fc.array(id, { maxLength: 40, size: "max" }).map(discarded) },
   { weight: 1, arbitrary: fc.nat(30).map(restored) },
@@ -50,7 +59,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test(
-  "operators 2: after 10,000 random puts, deletes, purges and restarts the counters equal a full scan",
+  "operators 2: after 10,000 random puts, deletes, purges, marks and restarts the counters equal a full scan",
   { timeout: 120_000 },
   async () => {
     let compared = 0;
@@ -130,6 +139,13 @@ function deleted(ids: readonly string[]): Step {
   };
 }
 
+function keptBack([ids, quarantined]: readonly [readonly string[], boolean]): Step {
+  return async (store) => {
+    await store.marks?.mark(new Map(ids.map((each) => [each, { quarantined }])), signal);
+    return store;
+  };
+}
+
 function purged([{ routeId, category: which, since, before }, limit]: readonly [DeadLetterQuery, number]): Step {
   return async (store) => {
     await store.admin.deleteWhere({ routeId, category: which, since, before }, limit, signal);
@@ -151,7 +167,7 @@ function restored(limit: number): Step {
   };
 }
 
-test("operators 2: what comes, goes and moves to the trash while a large file is counted in many slices counts once", async () => {
+test("operators 2: what comes, goes, is kept back and moves to the trash while a large file is counted in many slices counts once", async () => {
   using scratch = scratchFolder();
   const entryAt = (number: number): DeadLetter =>
     deadLetter(`e${number}`, {
@@ -176,10 +192,14 @@ test("operators 2: what comes, goes and moves to the trash while a large file is
     await store.put(entryAt(number | 1), signal);
     await store.admin.delete([`e${number & ~1}`], signal);
     await store.admin.trash?.move([`e${(number & ~1) + 10}`], BATCH, Date.now() + HOUR_MS, signal);
+    const marks = [100, 200].map((more): [string, MarkChange] => [`e${(number & ~1) + more}`, { quarantined: true }]);
+    await store.marks?.mark(new Map(marks), signal);
     if (change % 3 === 0) await store.admin.trash?.restore(BATCH, 1, signal);
     if (change === 10) expect(await isCounted()).toBe(false);
   }
   await vi.waitFor(async () => expect(await isCounted()).toBe(true), PATIENCE);
   await compare(store, {}, ["routeId", "fingerprint"]);
   await compare(store, { routeId: "r1", since: -HOUR_MS }, ["category"]);
+  await compare(store, { quarantined: false }, ["routeId"]);
+  await compare(store, { quarantined: true, before: HOUR_MS / 2 }, ["fingerprint"]);
 });

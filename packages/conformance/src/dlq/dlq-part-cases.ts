@@ -2,6 +2,7 @@ import type { Case } from "../case.ts";
 import { CHANGED_HEAD_CHECKS } from "./changed-head-checks.ts";
 import { CHANGED_TRASH_CHECKS } from "./changed-trash-checks.ts";
 import type { DlqPart, DlqPartCheck, DlqPartsSubject } from "./dlq-parts-subject.ts";
+import { EXACT_COUNT_CHECKS } from "./exact-count-checks.ts";
 import { FACET_CHECKS } from "./facet-checks.ts";
 import { JOB_CHECKS } from "./job-checks.ts";
 import { MARKING_CHECKS } from "./marking-checks.ts";
@@ -11,7 +12,7 @@ import { TRASH_CHECKS } from "./trash-checks.ts";
 
 const CHECKS = {
   pages: { ...PAGING_CHECKS, ...CHANGED_HEAD_CHECKS },
-  facets: FACET_CHECKS,
+  facets: { ...FACET_CHECKS, ...EXACT_COUNT_CHECKS },
   marks: MARKING_CHECKS,
   jobs: JOB_CHECKS,
   trash: { ...TRASH_CHECKS, ...TAKING_BACK_CHECKS, ...CHANGED_TRASH_CHECKS },

@@ -4,6 +4,7 @@ import type { PostgresClient } from "../client/postgres-client.ts";
 import { HEAD_COLUMNS, headOf, type HeadRow } from "./dead-letter-row.ts";
 import { ENTRIES } from "./dlq-tables.ts";
 import { type Filtered, filtered } from "./filtered.ts";
+import { IS_KEPT_BACK } from "./kept-back.ts";
 
 type Counted = Exclude<FacetKey, "assignee">;
 
@@ -30,12 +31,10 @@ interface GroupRow extends HeadRow {
   readonly [key: `key_${number}`]: string;
 }
 
-/** Whether the table has all that is asked for in columns of its own. */
+/** Whether indexes have all that is asked for. */
 export function isCounted({ query, by }: FacetsRequest): boolean {
-  const { subjectPrefix, assignee, quarantined, jobId } = query;
-  return (
-    !by.includes("assignee") && [subjectPrefix, assignee, quarantined, jobId].every((field) => field === undefined)
-  );
+  const { subjectPrefix, assignee, jobId } = query;
+  return !by.includes("assignee") && [subjectPrefix, assignee, jobId].every((field) => field === undefined);
 }
 
 /** Counts all that match, in one statement, and a further one for the histogram. Gives up when either takes longer than a try. */
@@ -45,8 +44,8 @@ export async function countAll(
   visibleFrom: number,
   signal: AbortSignal,
 ): Promise<Facets> {
-  const which = counted(query, visibleFrom);
   const entries = client.table(ENTRIES);
+  const which = counted(query, visibleFrom, entries);
   const columns = by.map((name) => GROUPED[name as Counted]);
   const keys = columns.map((_, n) => `key_${n}`).join(", ");
   const text = `
@@ -105,15 +104,23 @@ function groupOf(row: GroupRow, by: readonly FacetKey[]): FacetGroup {
   return sample === null ? group : { ...group, sample: headOf(row) };
 }
 
-/** All that a query asks for which has a column. */
-function counted(query: DeadLetterQuery, visibleFrom: number): Filtered {
+/** All that a query asks for which indexes have. */
+function counted(query: DeadLetterQuery, visibleFrom: number, entries: string): Filtered {
   const { condition, values } = filtered(query, visibleFrom);
   const more = (["bindingId", "errorCode"] as const).filter((name) => query[name] !== undefined);
   const conditions = more.map((name, n) => `${GROUPED[name]} = $${values.length + n + 1}`);
   return {
-    condition: [condition, ...conditions].join(" AND "),
+    condition: [condition, ...conditions, ...keptBack(query, entries)].join(" AND "),
     values: [...values, ...more.map((name) => query[name])],
   };
+}
+
+/** What is not quarantined is all but what is: the marks of a row are in no index, and reading every row would take too long. */
+function keptBack({ quarantined }: DeadLetterQuery, entries: string): readonly string[] {
+  if (quarantined === undefined) return [];
+  if (quarantined) return [IS_KEPT_BACK];
+  // As a set, which the server hashes. As a join it went through all of them for each entry of a table that had just become large.
+  return [`id NOT IN (SELECT id FROM ${entries} WHERE ${IS_KEPT_BACK})`];
 }
 
 function date(column: string): string {

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { DeadLetter, DeadLetterHead, DeadLetterQuery } from "@bridge/ports";
 import { deadLetterHead } from "@bridge/ports";
-import { headOrKnown, marksIn, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
+import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
+import { marksOf } from "./kept-back.ts";
 
 /** What is read of a row for a list. */
 export const HEAD_COLUMNS = "id, route_id, binding_id, category, error_code, failed_at, fingerprint, head, marks";
@@ -44,13 +45,13 @@ export function keyOf(text: string): Buffer {
 export function headOf(row: HeadRow): DeadLetterHead {
   const { id, route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
   const known = { id, routeId, bindingId, category, errorCode, failedAt: row.failed_at, fingerprint };
-  return headOrKnown(known, row.head, marksIn(row.marks));
+  return headOrKnown(known, row.head, marksOf(row.marks));
 }
 
 /** @throws BridgeError when it is not the entry that was written */
 export function entryOf(id: string, row: EntryRow): DeadLetter {
   const { buffer, byteOffset, byteLength } = row.payload;
-  return unpackDeadLetter(id, row, new Uint8Array(buffer, byteOffset, byteLength), marksIn(row.marks));
+  return unpackDeadLetter(id, row, new Uint8Array(buffer, byteOffset, byteLength), marksOf(row.marks));
 }
 
 /** No text of the server holds it, so no id or route with it is there. */

@@ -1,5 +1,6 @@
 import type { Migrations } from "../client/migrations.ts";
 import { EVERYTHING } from "../client/privileges.ts";
+import { IS_KEPT_BACK } from "./kept-back.ts";
 
 export const ENTRIES = "dead_letters";
 export const CHANGES = "dead_letter_changes";
@@ -35,8 +36,8 @@ const ENTRY = `
 
 /**
  * The table of dead letters by id, with an index for each way to filter, in the order of failure; that of all of them has what
- * entries are counted by, too. What was deleted can be in the trash for a time, and the jobs that work on entries are with them.
- * {@link CHANGES} holds what was changed lately by whom. The payload is last and kept apart when it is large: lists do not read it.
+ * entries are counted by, too; those that are quarantined, which are few, have one more. What was deleted can be in the trash for a
+ * time, and the jobs that work on entries are with them. {@link CHANGES} holds what was changed lately by whom. The payload is last and kept apart when it is large: lists do not read it.
  * Texts are compared by their bytes, whatever the language of the database.
  */
 export const DLQ_TABLES: Migrations = {
@@ -75,5 +76,6 @@ export const DLQ_TABLES: Migrations = {
         made_at timestamptz NOT NULL DEFAULT now()
       );
       CREATE INDEX dead_letter_changes_by_token ON ${table(CHANGES)} (token)`,
+    (table) => `CREATE INDEX dead_letters_quarantined ON ${table(ENTRIES)} (failed_at, id) WHERE ${IS_KEPT_BACK}`,
   ],
 };

@@ -1,9 +1,10 @@
 import { type DeadLetterMarks, type DlqMarks, type MarkChange, marked, mergedMarks } from "@bridge/ports";
-import { marksIn, packMarks } from "@bridge/ports/internal";
+import { packMarks } from "@bridge/ports/internal";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { chunksOf, ofIds, picked } from "./deleting.ts";
 import { ENTRIES } from "./dlq-tables.ts";
+import { marksOf } from "./kept-back.ts";
 
 export interface MarksRow {
   readonly id: string;
@@ -58,7 +59,7 @@ export class Marking implements DlqMarks {
   async #write(rows: readonly MarksRow[], change: Remark, signal: AbortSignal): Promise<readonly string[]> {
     if (rows.length === 0) return [];
     const entries = this.#client.table(ENTRIES);
-    const made = rows.map(({ id, marks }) => packMarks(change(id, marksIn(marks))));
+    const made = rows.map(({ id, marks }) => packMarks(change(id, marksOf(marks))));
     const which = ofIds(
       rows.map(({ id }) => id),
       this.#visibleFrom(),

@@ -1,5 +1,5 @@
 import type { Clock, DeadLetterMarks, DlqTrash, StoredJob, TakenBack } from "@bridge/ports";
-import { marksIn, unsealJob } from "@bridge/ports/internal";
+import { unsealJob } from "@bridge/ports/internal";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
@@ -7,6 +7,7 @@ import { chunksOf, ofIds, picked } from "./deleting.ts";
 import { COLUMNS, ENTRIES, JOBS, NEW_ID, saysId, TRASH } from "./dlq-tables.ts";
 import { bound } from "./filtered.ts";
 import { HOLDS, IS_LONG_OVER, NOW } from "./job-times.ts";
+import { marksOf } from "./kept-back.ts";
 import type { Marking, MarksRow } from "./marking.ts";
 import { ROW as STORED_JOB } from "./postgres-jobs.ts";
 
@@ -96,7 +97,7 @@ export class Trash implements DlqTrash {
       WHERE trash.batch = $1 AND trash.id = ANY($2) AND ${this.#inTimeOf("$1")} AND (trash.marks IS NOT NULL OR NOT (${IS_AGAIN}))`;
     const values = [batch, ids];
     const { rows } = await this.#client.query<OwnRow>({ what: "reading the trash", text, values }, signal);
-    await this.#marking.merge(marksOf(rows.filter((row) => row.is_own)), signal);
+    await this.#marking.merge(marksById(rows.filter((row) => row.is_own)), signal);
     const others = rows.filter((row) => !row.is_own).map(({ id }) => id);
     if (others.length === 0) return;
     const renaming = `UPDATE ${trash} SET id = ${NEW_ID} WHERE batch = $1 AND id = ANY($2)`;
@@ -116,7 +117,7 @@ export class Trash implements DlqTrash {
       const rows = await this.#inTime(batch, size, signal);
       if (rows.length === 0) break;
       const own = rows.filter((row) => row.is_own);
-      const there = await this.#marking.merge(marksOf(own), signal);
+      const there = await this.#marking.merge(marksById(own), signal);
       const others = there.size === 0 ? there : await this.#others([...there], signal);
       const foreign = rows.filter((row) => !row.is_own).map(({ id }) => id);
       const fates = { present: [...there].filter((id) => !others.has(id)), apart: [...foreign, ...others] };
@@ -228,8 +229,8 @@ export class Trash implements DlqTrash {
   }
 }
 
-function marksOf(rows: readonly MarksRow[]): ReadonlyMap<string, DeadLetterMarks | undefined> {
-  return new Map(rows.map(({ id, marks }) => [id, marksIn(marks)]));
+function marksById(rows: readonly MarksRow[]): ReadonlyMap<string, DeadLetterMarks | undefined> {
+  return new Map(rows.map(({ id, marks }) => [id, marksOf(marks)]));
 }
 
 /** The same columns of the row that could not be inserted. */
