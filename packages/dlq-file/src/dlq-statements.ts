@@ -64,6 +64,7 @@ export class DlqStatements {
   readonly #delete: StatementSync;
   readonly #deleteById: StatementSync;
   readonly #selectMarks: StatementSync;
+  readonly #selectCounted: StatementSync;
   readonly #updateMarks: StatementSync;
   readonly #texts: LegibleTexts;
   readonly #filtered = new Map<string, StatementSync>();
@@ -78,7 +79,8 @@ export class DlqStatements {
     this.#count = db.prepare("SELECT count(*) AS count FROM (SELECT 1 FROM dead_letter LIMIT ?)");
     this.#delete = db.prepare(`DELETE FROM dead_letter WHERE number = ? RETURNING ${COUNTED}`);
     this.#deleteById = db.prepare(`DELETE FROM dead_letter WHERE id = ? RETURNING ${COUNTED}`);
-    this.#selectMarks = db.prepare(`SELECT ${COUNTED}, marks FROM dead_letter WHERE id = ?`);
+    this.#selectMarks = db.prepare("SELECT id, marks FROM dead_letter WHERE id = ?");
+    this.#selectCounted = db.prepare(`SELECT ${COUNTED} FROM dead_letter WHERE id = ?`);
     this.#updateMarks = db.prepare("UPDATE dead_letter SET marks = ? WHERE id = ?");
   }
 
@@ -119,12 +121,14 @@ export class DlqStatements {
     id: string,
     change: (marks: DeadLetterMarks | undefined) => DeadLetterMarks | undefined,
   ): Remarked | undefined {
-    const [was] = demandReadable(this.#selectMarks.all(id) as unknown as (CountedRow & MarksRow)[]);
-    if (was === undefined) return undefined;
-    const marks = marksText(id, change(marksToChange(was)));
+    const row = this.#selectMarks.get(id) as MarksRow | undefined;
+    if (row === undefined) return undefined;
+    const marks = marksText(id, change(marksToChange(row)));
+    // Most marks are those of redrives that failed, which count as before.
+    const isCounted = isKeptBack(row.marks) !== isKeptBack(marks);
+    const [was] = isCounted ? demandReadable(this.#selectCounted.all(id) as unknown as CountedRow[]) : [];
     this.#updateMarks.run(marks, id);
-    const quarantined = isKeptBack(marks) ? 1 : 0;
-    return quarantined === was.quarantined ? { id } : { id, was, is: { ...was, quarantined } };
+    return was === undefined ? { id } : { id, was, is: { ...was, quarantined: 1 - was.quarantined } };
   }
 
   /** Oldest first. The page is found in an index alone; only its own entries are read. */
