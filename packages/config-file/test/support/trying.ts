@@ -6,13 +6,14 @@ import {
   type ConfigTransactions,
   createConfigTransactions,
   type LeftBehind,
+  type ReferenceSources,
   type Reverted,
   type SettledProbation,
 } from "@bridge/config";
 import { type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { type ConfigFile, openConfigFile } from "../../src/index.ts";
-import { registry, sources } from "./file-stores.ts";
+import { registry, sources as noSources } from "./file-stores.ts";
 
 const NEVER = new AbortController().signal;
 const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
@@ -39,13 +40,16 @@ interface Started {
   readonly store: ConfigFile;
   readonly settled: SettledProbation | undefined;
   readonly leftBehind?: readonly LeftBehind[];
+  /** What references name. Default: nothing. */
+  readonly sources?: ReferenceSources;
 }
 
 /** A file in `folder`, new unless a process has `started` on it, and changes of it that are tried out on time that stands still. */
 export function trying(folder: string, started?: Started, clock = new ManualClock()): Trying {
   const path = join(folder, "bridge.yaml");
   if (started === undefined) writeFileSync(path, "# ours\nbridge: {id: plant-7, drain_timeout: 20s} # here\n");
-  const { store, settled, leftBehind }: Started = started ?? { store: openConfigFile(path), settled: undefined };
+  const begun: Started = started ?? { store: openConfigFile(path), settled: undefined };
+  const { store, settled, leftBehind, sources = noSources } = begun;
   const applied: BridgeConfig[] = [];
   const swap = { ms: 0 };
   const refusals: Error[] = [];

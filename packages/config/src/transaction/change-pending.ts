@@ -55,7 +55,7 @@ async function changed(
   if (faults.length > 0) throw new OverlayError(faults);
   if ((await jsonInSlices(document, slices)).byteLength > maxDocumentBytes)
     throw new OverlayError([{ path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` }]);
-  const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
+  const [checked, erased] = await documents.judge({ base, whole, pending, former }, signal);
   const preview = await documents.view(document);
   signal.throwIfAborted();
   if (open.find(id).state.kind !== "open") throw beingCommitted();

@@ -36,14 +36,14 @@ interface PendingParts {
 
 /** Brings what is pending into force, unless something is wrong with it: then nothing is written. */
 export async function commitPending(
-  { base, pending, whole, patchCount }: Transaction,
+  { base, pending, whole, former, patchCount }: Transaction,
   actor: string,
   asked: CommitTrial | undefined,
   { documents, parts, onReverted }: PendingParts,
 ): Promise<PendingOutcome> {
   const { clock, applier, history } = parts;
   const { document, text } = pending;
-  const [checked, erased] = await documents.judge({ base, whole, pending }, NEVER);
+  const [checked, erased] = await documents.judge({ base, whole, pending, former }, NEVER);
   if (erased.length > 0) return untouched({ status: "erases_options", erasedOptions: erased });
   if ((patchCount > 0 || document !== base.document) && !checked.ok)
     return untouched({ status: "invalid", problems: checked.problems });

@@ -14,14 +14,14 @@ interface Parts {
 
 /** What a commit would do now; nothing is done. @throws TransactionError conflict while it is being committed */
 export async function dryRun(
-  { base, pending, whole, state }: Transaction,
+  { base, pending, whole, former, state }: Transaction,
   parts: Parts,
   signal: AbortSignal,
 ): Promise<DryRun> {
   if (state.kind !== "open") throw beingCommitted();
   const { documents, applier } = parts;
   const { document } = pending;
-  const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
+  const [checked, erased] = await documents.judge({ base, whole, pending, former }, signal);
   const conflict = (await documents.find(signal))?.revision !== base.revision;
   const sound = checked.ok && erased.length === 0 ? checked : undefined;
   const stranding = sound && (await wouldStrand({ base, config: sound.config }, parts, signal));

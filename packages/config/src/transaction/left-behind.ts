@@ -13,8 +13,10 @@ export interface LeftBehind {
   readonly stores?: NamedStores | undefined;
   /** Where they were when it ran, which counts. Absent: where its document has them. */
   readonly places?: StorePlaces | undefined;
-  /** Why it cannot run again as it is. Absent: nothing is known against it. */
+  /** Why it cannot run again as it is, by what it refers to now. Absent: nothing is known against it. */
   readonly unusable?: string | undefined;
+  /** Why the start could not run it, which nobody finds out again before the next one. Absent: it did not try. */
+  readonly failed?: string | undefined;
   /** Whether somebody has changed its document since it was kept. */
   readonly changed?: true | undefined;
   /** Where its document is kept, for people. Absent: among the former versions. */
@@ -57,7 +59,7 @@ const TOLD = 20;
 export function leftBehindBy(left: readonly LeftBehind[], runs: number | undefined): string | undefined {
   const [newest, ...others] = left;
   if (newest === undefined) return undefined;
-  const { version, leftStores, unusable, changed, where, isKept } = newest;
+  const { version, leftStores, failed, unusable = failed, changed, where, isKept } = newest;
   const stores = leftStores.map((role) => `stores.${role}`);
   const mend = unusable === undefined ? "" : `; it cannot run again as it is (${unusable}): mend that`;
   const look = changed === undefined ? "" : "; its document was changed after it was kept: see that it is whole first";
@@ -88,7 +90,10 @@ function whatRuns(version: number, runs: number | undefined): string {
 }
 
 /** @param isNext whether the one before it has its number, and is found by that first */
-function alsoLeft({ version, leftStores, unusable, changed, where, isKept }: LeftBehind, isNext: boolean): string {
+function alsoLeft(
+  { version, leftStores, failed, unusable = failed, changed, where, isKept }: LeftBehind,
+  isNext: boolean,
+): string {
   const said = [
     leftStores.map((role) => `stores.${role}`).join(" and "),
     ...(where === undefined ? [] : [`kept as ${where}`]),

@@ -143,6 +143,11 @@ export class Leftovers {
     void this.#turns.run(() => endNoted(unkept, this.#parts));
   }
 
+  /** What is told follows what the documents that are kept refer to by now. Never rejects. */
+  async look(): Promise<void> {
+    await this.#turns.run(() => this.#locate());
+  }
+
   /** Never rejects: what is told without its file is told all the same. */
   async #locate(): Promise<void> {
     const { store } = this.#parts;

@@ -9,7 +9,8 @@ export interface LocatedLeft {
 
 /**
  * What was left, each with where its document is kept by now: it may have been kept, or have got another name, since it
- * was told; and one that could not be read may have been mended. One that is kept nowhere yet says so.
+ * was told; and one that could not be read may have been mended. What is the matter with it is what is the matter with
+ * what is kept, now. One that is kept nowhere yet says so.
  */
 export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehind[]): LocatedLeft {
   const byPlace = new Map(kept.flatMap((one) => (one.where === undefined ? [] : [[one.where, one] as const])));
@@ -20,7 +21,7 @@ export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehin
   for (const one of all) {
     const there = at(one);
     if (there !== undefined) {
-      left.push(one.stores === undefined ? { ...there, leftStores: one.leftStores } : one);
+      left.push(seenAnew(one, there));
       continue;
     }
     const others = kept.filter(({ version, where }) => version === one.version && !taken.has(where));
@@ -30,9 +31,15 @@ export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehin
       (one.where === undefined ? undefined : others[0]);
     if (found !== undefined) {
       taken.add(found.where);
-      left.push({ ...one, where: found.where, isKept: undefined });
+      left.push(seenAnew(one, found));
     } else if (one.where === undefined) left.push(others.length === 0 ? { ...one, isKept: false } : one);
     else gone.push(one);
   }
   return { left, gone };
+}
+
+/** Which stores it had is as it was seen first: where a reference in it leads by now, it has left nothing. */
+function seenAnew(one: LeftBehind, kept: LeftBehind): LeftBehind {
+  const { version, leftStores, stores = kept.stores, places = kept.places, failed } = one;
+  return { ...kept, version, leftStores, stores, places, failed };
 }

@@ -22,7 +22,10 @@ export interface Transaction extends TransactionInfo {
   pending: Written;
   /** What was pending when it was put there as a whole: options that it has not are not erased by a change. */
   whole: StoredConfig["document"];
-  /** What it began with, if that was not what is stored. */
+  /**
+   * What it began with, if that was not what is stored; with where its stores were, as far as it has left something
+   * there.
+   */
   readonly former: StoredConfig | undefined;
   patchCount: number;
 }

@@ -5,6 +5,7 @@ import { valueAt } from "../check/value-at.ts";
 import type { StoreConfig } from "../model.ts";
 import { referencesIn } from "../references.ts";
 import { LEFT_ROLES, type NamedStores } from "./named-stores.ts";
+import type { Stranded } from "./stranding.ts";
 
 const DIGITS = 16;
 
@@ -28,16 +29,24 @@ export function whyElsewhere(
   { document, places = {} }: Pick<StoredConfig, "document" | "places">,
   now: NamedStores,
 ): string | undefined {
-  const here = placesOf(now);
-  const elsewhere = LEFT_ROLES.filter((role) => places[role] !== undefined && places[role] !== here[role]);
+  const elsewhere = elsewhereNow(places, now);
   if (elsewhere.length === 0) return undefined;
-  const named = elsewhere.map((role) => {
-    const references = referencesOf(valueAt(document, ["stores", role]));
-    return references.length === 0
-      ? `stores.${role} is another place here and now than where it ran`
-      : `stores.${role} refers to ${references.join(", ")}, which names another place here and now than where it ran`;
-  });
+  const named = elsewhere.map((role) => `stores.${role} ${leadsElsewhere(document, role)} than where it ran`);
   return `${named.join("; ")}: set it back, or write the place itself into the document`;
+}
+
+/** Which stores are not where they were noted to be. */
+export function elsewhereNow(places: StorePlaces, now: NamedStores): readonly Stranded["store"][] {
+  const here = placesOf(now);
+  return LEFT_ROLES.filter((role) => places[role] !== undefined && places[role] !== here[role]);
+}
+
+/** What leads such a store of a document to another place, of which the reader says which. */
+export function leadsElsewhere(document: StoredConfig["document"], role: Stranded["store"]): string {
+  const references = referencesOf(valueAt(document, ["stores", role]));
+  return references.length === 0
+    ? "is another place here and now"
+    : `refers to ${references.join(", ")}, which names another place here and now`;
 }
 
 function referencesOf(value: unknown): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Clock, ConfigStore, StoredConfig } from "@bridge/ports";
+import type { Clock, ConfigStore, LeftVersion, StoredConfig } from "@bridge/ports";
 import { Slices } from "@bridge/ports/internal";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
 import { hasNext } from "../config-version.ts";
@@ -8,6 +8,7 @@ import type { Registry } from "../registry.ts";
 import { namedStores, type StoresOf } from "./named-stores.ts";
 import type { Transaction } from "./open-transaction.ts";
 import type { StartChecks, UnusableFile } from "../surroundings.ts";
+import { begunElsewhere } from "./begun-elsewhere.ts";
 import { checkForStart } from "./check-for-start.ts";
 import type { ConfigView } from "./contract.ts";
 import type { Written } from "./document-texts.ts";
@@ -26,12 +27,13 @@ export interface StoredDocumentsOptions {
 
 /** A former version, and what it would be as the next one. */
 export interface FormerVersion {
+  /** With where its stores were, as far as it has left something there. */
   readonly stored: StoredConfig;
   readonly pending: Written;
 }
 
 /** What is judged of a transaction. */
-type Judged = Pick<Transaction, "base" | "whole" | "pending">;
+type Judged = Pick<Transaction, "base" | "whole" | "pending" | "former">;
 
 /** What is stored and was, read within a bound, looked at and judged in slices. */
 export class StoredDocuments {
@@ -75,9 +77,11 @@ export class StoredDocuments {
       throw new TransactionError("unsupported", "the configuration is kept where no former versions are");
     let stored: StoredConfig | undefined;
     let text: string | undefined;
+    let left: LeftVersion | undefined;
     try {
+      left = await this.#leftBy(version, signal);
       // What is stored has the number, too: only what has left something in its stores is told to be found by it.
-      if (version === base.version && !(await this.#hasLeft(version, signal))) return undefined;
+      if (version === base.version && left === undefined) return undefined;
       stored = await this.within(signal, (bound) => versions.load(version, bound));
       if (stored !== undefined) ({ text } = (await texts?.of(stored, signal)) ?? {});
     } catch (error) {
@@ -93,13 +97,14 @@ export class StoredDocuments {
       ...(current !== undefined && { config_version: current }),
       ...(config !== undefined && { config }),
     };
-    return { stored, pending: { document, text } };
+    return { stored: { ...stored, places: left?.places }, pending: { document, text } };
   }
 
-  async #hasLeft(version: number, signal: AbortSignal): Promise<boolean> {
+  /** The first one is what that number finds. */
+  async #leftBy(version: number, signal: AbortSignal): Promise<LeftVersion | undefined> {
     const { left } = this.#options.store.versions ?? {};
     const all = await this.within(signal, async (bound) => (await left?.list(bound)) ?? []);
-    return all.some((one) => one.version === version);
+    return all.find((one) => one.version === version);
   }
 
   /** Of the document that was looked at last it is kept. */
@@ -109,9 +114,16 @@ export class StoredDocuments {
     return this.#seen.view;
   }
 
-  /** What is wrong with what is pending, also for the next start, and what of the options in `whole` it would erase. */
-  async judge({ base, whole, pending }: Judged, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
-    const checked = withRoom(await this.#checkForStart(pending.document, base.document, signal), base);
+  /**
+   * What is wrong with what is pending, also for the next start, and with where it would look for what its version has
+   * left; and what of the options in `whole` it would erase.
+   */
+  async judge(
+    { base, whole, pending, former }: Judged,
+    signal: AbortSignal,
+  ): Promise<[CheckedDocument, readonly Path[]]> {
+    const sound = await this.#checkForStart(pending.document, base.document, signal);
+    const checked = withRoom(reaching(sound, pending, former), base);
     const { document } = await this.within(signal, (bound) =>
       resolveReferences(whole, this.#options.sources, bound, this.slices()),
     );
@@ -138,6 +150,13 @@ export class StoredDocuments {
   slices(): Slices {
     return new Slices(this.#options.clock);
   }
+}
+
+function reaching(checked: CheckedDocument, { document }: Written, former: StoredConfig | undefined): CheckedDocument {
+  if (!checked.ok) return checked;
+  const problems = begunElsewhere(document, former, checked.config.stores);
+  const { warnings, resolved } = checked;
+  return problems.length === 0 ? checked : { ok: false, problems, warnings, resolved, unread: false };
 }
 
 /** A change of the last version there is cannot be written: no start would take what it is stored as. */

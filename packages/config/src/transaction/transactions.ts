@@ -270,6 +270,8 @@ class Transactions implements ConfigTransactions {
 
   async #commit(transaction: Transaction, actor: string, trial: CommitTrial | undefined): Promise<CommitResult> {
     if (trial !== undefined) await this.#leftovers.keepUnkept();
+    // What it was begun with may have been told to be committed again, and refers to what has changed since.
+    if (transaction.former?.places !== undefined) await this.#leftovers.look();
     const outcome = await commitPending(transaction, actor, trial, {
       documents: this.#documents,
       parts: this.#parts(),
