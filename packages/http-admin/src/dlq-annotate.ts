@@ -53,8 +53,10 @@ export function dlqAnnotateEndpoint(bridge: BridgeAccess): AdminEndpoint {
     answers: { 200: { description: "How many of them were there.", schema: annotated } },
   }).handle(async ({ body, actor }) => {
     const { note, assignee, quarantined } = body;
+    const at = bridge.clock.now();
     const change: MarkChange = {
-      ...(note !== undefined && { note: { at: bridge.clock.now(), by: actor, text: note } }),
+      at,
+      ...(note !== undefined && { note: { at, by: actor, text: note } }),
       ...(assignee !== undefined && { assignee }),
       ...(quarantined !== undefined && { quarantined }),
     };

@@ -19,7 +19,10 @@ const progress = v.object({
   done: v.pipe(count, v.description("Those that have an outcome: succeeded, failed in this try, skipped.")),
   succeeded: count,
   failed: count,
-  skipped: v.pipe(count, v.description("Gone when their turn came, or quarantined.")),
+  skipped: v.pipe(
+    count,
+    v.description("Gone when their turn came, or quarantined, let go or assigned since the plan."),
+  ),
   pending: v.pipe(count, v.description("In the outbox, which goes on delivering them.")),
   in_doubt: v.pipe(count, v.description("May have been sent twice, under one envelope id.")),
   restored: v.optional(v.pipe(count, v.description("Taken back: they were not there and are again."))),

@@ -4,8 +4,12 @@ import type { ErrorCode } from "./errors.ts";
 export interface DeadLetterMarks {
   readonly redrives?: RedriveMark | undefined;
   readonly assignee?: string | undefined;
+  /** When it was last given to somebody else, or to nobody, in epoch milliseconds; absent when that is not known. */
+  readonly assignedAt?: number | undefined;
   /** Kept back: it is not redriven. */
   readonly quarantined?: true | undefined;
+  /** When it was last quarantined or let go, in epoch milliseconds; absent when that is not known. */
+  readonly quarantinedAt?: number | undefined;
   /** Oldest first. */
   readonly notes?: readonly DeadLetterNote[] | undefined;
 }
@@ -29,6 +33,11 @@ export interface DeadLetterNote {
 
 /** What is to be changed; what is absent stays. */
 export interface MarkChange {
+  /**
+   * When `assignee` or `quarantined` is changed, in epoch milliseconds: a job leaves out what somebody has brought into its filter after
+   * the plan. Default: that is not known, and a job that runs may take it.
+   */
+  readonly at?: number | undefined;
   readonly note?: DeadLetterNote | undefined;
   /** Empty: nobody. */
   readonly assignee?: string | undefined;
@@ -57,10 +66,14 @@ export function marked(marks: DeadLetterMarks | undefined, change: MarkChange): 
           ...redriven,
           lastError: redriven.lastError.slice(0, MAX_ERROR_LENGTH),
         };
+  const assignee = change.assignee ?? marks?.assignee ?? "";
+  const quarantined = change.quarantined ?? marks?.quarantined ?? false;
   return bounded({
     redrives,
-    assignee: change.assignee ?? marks?.assignee,
-    quarantined: change.quarantined ?? marks?.quarantined,
+    assignee,
+    assignedAt: assignee === (marks?.assignee ?? "") ? marks?.assignedAt : change.at,
+    quarantined,
+    quarantinedAt: quarantined === (marks?.quarantined ?? false) ? marks?.quarantinedAt : change.at,
     notes: [...(marks?.notes ?? []), ...(change.note === undefined ? [] : [change.note])],
   });
 }
@@ -79,7 +92,9 @@ export function mergedMarks(
   return bounded({
     redrives: lastOf(there?.redrives, back?.redrives),
     assignee: there?.assignee ?? back?.assignee,
+    assignedAt: later(there?.assignedAt, back?.assignedAt),
     quarantined: there?.quarantined ?? back?.quarantined,
+    quarantinedAt: later(there?.quarantinedAt, back?.quarantinedAt),
     notes: notes.toSorted((one, other) => one.at - other.at),
   });
 }
@@ -92,11 +107,14 @@ interface Unbounded extends Omit<DeadLetterMarks, "quarantined" | "notes"> {
 }
 
 function bounded({ redrives, assignee = "", quarantined = false, ...all }: Unbounded): DeadLetterMarks | undefined {
+  const { assignedAt, quarantinedAt } = all;
   const notes = all.notes.slice(-MAX_NOTES);
   const keeping = (kept: readonly DeadLetterNote[]): DeadLetterMarks => ({
     ...(redrives !== undefined && { redrives }),
     ...(assignee !== "" && { assignee }),
+    ...(assignedAt !== undefined && { assignedAt }),
     ...(quarantined && { quarantined }),
+    ...(quarantinedAt !== undefined && { quarantinedAt }),
     ...(kept.length > 0 && { notes: kept }),
   });
   let made = keeping(notes);
@@ -113,6 +131,10 @@ function isSame(one: DeadLetterNote, other: DeadLetterNote): boolean {
 
 function isSameTry(one: Tried | undefined, other: Tried): boolean {
   return one?.jobTry !== undefined && one.jobTry === other.jobTry && one.jobId === other.jobId;
+}
+
+function later(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
 /** The one that was tried last, with the larger count. */

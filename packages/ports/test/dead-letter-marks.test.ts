@@ -40,6 +40,16 @@ test("an empty assignee clears it, and without anything left there are no marks"
   expect(marked({ quarantined: true }, { quarantined: false })).toBeUndefined();
 });
 
+test("when somebody was given it, and when it was quarantined or let go, is kept as long as that stays, and of two the later one", () => {
+  const first = marked(undefined, { assignee: "alice", quarantined: true, at: 1 });
+  expect(first).toEqual({ assignee: "alice", assignedAt: 1, quarantined: true, quarantinedAt: 1 });
+  expect(marked(first, { assignee: "alice", quarantined: true, at: 2 })).toEqual(first);
+  const letGo = marked(first, { quarantined: false, at: 3 });
+  expect(letGo).toEqual({ assignee: "alice", assignedAt: 1, quarantinedAt: 3 });
+  expect(marked(letGo, { assignee: "" })).toEqual({ quarantinedAt: 3 });
+  expect(mergedMarks(first, letGo)).toMatchObject({ assignedAt: 1, quarantined: true, quarantinedAt: 3 });
+});
+
 test("a try counts as one redrive, however often it is told of, and shows what was told last", () => {
   const told = (of: Pick<RedriveMark, "jobId" | "jobTry">, lastAt: number) => ({
     redriven: { lastAt, lastCode: "FORBIDDEN", lastError: `at ${lastAt}`, ...of } as const,

@@ -9,11 +9,11 @@ import { marksOf, pageOf } from "./parts.ts";
 const ALL = { limit: 100, offset: 0 };
 const CHANGES: readonly MarkChange[] = [
   { note: note(1, "asked the shop team") },
-  { assignee: "alice" },
-  { quarantined: true },
+  { assignee: "alice", at: at(5) },
+  { quarantined: true, at: at(6) },
   { redriven: redriven("job-1") },
   { redriven: { lastAt: at(4), lastCode: "FORBIDDEN", lastError: "403 “no”" } },
-  { note: note(2, "Zoë \"quoted\" \\ 'single' \u0007 💶"), assignee: "bob", quarantined: false },
+  { note: note(2, "Zoë \"quoted\" \\ 'single' \u0007 💶"), assignee: "bob", quarantined: false, at: at(7) },
   { assignee: "" },
 ];
 

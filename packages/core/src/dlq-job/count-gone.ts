@@ -1,10 +1,11 @@
-import type { DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
+import type { DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
 import { deadline, isSpoiled, orAborted, Slices } from "@bridge/ports/internal";
 import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
 import { doneOf, type Job } from "./job.ts";
 import type { JobRun } from "./job-run.ts";
 import type { EntriesStore } from "./watched-store.ts";
 import { isBehind } from "./lane-reader.ts";
+import { isPlanned } from "./planned-entry.ts";
 import { setQuery } from "./set-query.ts";
 
 /** What stands still may wait for so long until it is counted. */
@@ -62,8 +63,8 @@ async function leftOf({ job, store, parts }: JobRun, signal: AbortSignal): Promi
   const known = new Set([...job.ahead, ...job.pending]);
   const slices = new Slices(parts.clock);
   for (const way of job.kind === "purge" ? [{ query, cursor: job.cursor }] : ways)
-    for await (const { id, routeId } of headsOf(store, way, job.until, signal)) {
-      if (!known.has(id)) add(routeId);
+    for await (const head of headsOf(store, way, job.until, signal)) {
+      if (!known.has(head.id) && isPlanned(head, job)) add(head.routeId);
       // A store may answer within one turn.
       if (slices.over) await slices.next();
     }
@@ -87,7 +88,7 @@ async function* headsOf(
   { query, cursor }: { readonly query: DeadLetterQuery; readonly cursor: DeadLetterPosition | undefined },
   until: DeadLetterPosition | undefined,
   signal: AbortSignal,
-): AsyncGenerator<DeadLetterPosition & { readonly routeId: string }> {
+): AsyncGenerator<DeadLetterHead> {
   let after = cursor;
   do {
     const page = await orAborted(store.page(query, { ...PAGE, after }, signal), signal);

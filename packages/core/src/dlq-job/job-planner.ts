@@ -8,6 +8,7 @@ import { estimatedMs } from "./estimated-ms.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobPlan, Prediction } from "./job-plan.ts";
 import { mayBeRoute, withoutOddRoutes } from "./odd-routes.ts";
+import { isPlanned } from "./planned-entry.ts";
 import { predict, type Predictions, shownEntry, spread } from "./predict.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { SAMPLE_SIZE, sampleOf } from "./set-sample.ts";
@@ -55,6 +56,7 @@ export async function planJob(
     kind === "redrive"
       ? await predicting(parts, { store, asks: { kind, query, createdAt }, heads, bindingId }, signal)
       : { predicted: undefined, sample: spread(heads, SHOWN).map(shownEntry), lost: 0 };
+  const changed = sampled.filter((head) => !isPlanned(head, { id, kind, query, createdAt })).length;
   const ahead = await failedAhead({ store, query, clock, missing: "plan" }, signal);
   const { until } = count;
   const { configVersion } = config();
@@ -81,6 +83,11 @@ export async function planJob(
       ...(lost === 0
         ? []
         : [`${lost} of ${heads.length} looked at are listed, and not found by their ids: a redrive passes over them`]),
+      ...(changed === 0
+        ? []
+        : [
+            `${changed} of ${sampled.length} looked at were marked later than the clock of this instance says: the job leaves them out`,
+          ]),
       ...[odd, ahead].filter((warning) => warning !== undefined),
     ],
   };

@@ -52,7 +52,7 @@ export interface JobSettings {
 export interface JobCounts {
   readonly succeeded: number;
   readonly failed: number;
-  /** They were gone when their turn came, or quarantined. */
+  /** They were gone when their turn came, or marked since the plan. */
   readonly skipped: number;
   /** May have been sent twice, under one envelope id: in flight when their owner was killed. */
   readonly inDoubt: number;

@@ -2,7 +2,8 @@ import { doneOf, type Job, type JobLane } from "./job.ts";
 import type { LaneStanding } from "./job-parts.ts";
 import type { JobRun } from "./job-run.ts";
 import { Lane } from "./lane.ts";
-import { LaneReader } from "./lane-reader.ts";
+import { LaneReader, type PageFilter } from "./lane-reader.ts";
+import { isPlanned } from "./planned-entry.ts";
 import { setQuery } from "./set-query.ts";
 import { straysOf } from "./stray-entries.ts";
 
@@ -71,7 +72,8 @@ export class Lanes {
 
 function laneOf(lane: JobLane, { job, store, parts }: JobRun): Lane {
   const query = { ...setQuery(job), routeId: lane.routeId };
-  const reader = new LaneReader({ store, clock: parts.clock, query, cursor: lane.cursor, until: job.until });
+  const only: PageFilter = async (heads) => heads.filter((head) => isPlanned(head, job));
+  const reader = new LaneReader({ store, clock: parts.clock, query, cursor: lane.cursor, until: job.until, only });
   return new Lane(lane, { reader, clock: parts.clock, standing: parts.standing });
 }
 

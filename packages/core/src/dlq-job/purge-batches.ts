@@ -5,6 +5,7 @@ import { doneOf } from "./job.ts";
 import type { JobRun } from "./job-run.ts";
 import { JobTrash } from "./job-trash.ts";
 import { isBehind, positionOf } from "./lane-reader.ts";
+import { isPlanned } from "./planned-entry.ts";
 import { setQuery } from "./set-query.ts";
 
 const SCAN_BUDGET = 10_000;
@@ -38,8 +39,9 @@ export class PurgeBatches implements Batches {
     const within = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
     const isEnd = page.next === undefined || within.length < page.entries.length;
     this.#count(this.#asked.takeGone(within, isEnd ? undefined : page.next), []);
-    const heads = within.slice(0, this.#room);
-    const isWhole = heads.length === within.length;
+    const planned = within.filter((head) => isPlanned(head, job));
+    const heads = planned.slice(0, this.#room);
+    const isWhole = heads.length === planned.length;
     // One that is being redriven belongs to whoever does: taken back later, it would be there although it is delivered.
     const free = heads.filter(({ id }) => !this.#run.parts.busy.has(id));
     const again = this.#asked.add(free);

@@ -7,12 +7,13 @@ import { entryOrSpoiled } from "../dlq/entry-or-spoiled.ts";
 import { failureIn, markOf, type ReplayFailure } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
 import type { JobParts } from "./job-parts.ts";
+import { isPlanned } from "./planned-entry.ts";
 import type { EntriesStore } from "./watched-store.ts";
 
 /** What became of an entry in a try of a job. */
 export type ReplayOutcome =
   | { readonly kind: "succeeded" }
-  /** `keptBack`: it is there, and quarantined; else it is gone. */
+  /** `keptBack`: it is there, and quarantined or not planned for; else it is gone. */
   | { readonly kind: "skipped"; readonly keptBack?: DeadLetter | undefined }
   /** In the outbox: `late` when this attempt has waited there for its whole time, else another one has put it there. */
   | { readonly kind: "pending"; readonly late: boolean }
@@ -33,7 +34,7 @@ const UNDELETED: ReplayOutcome = { kind: "undeleted", why: "the DLQ store did no
 
 export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered">, MarkWatch {
   readonly store: EntriesStore;
-  readonly job: Pick<Job, "id" | "attempt" | "bindingId" | "createdAt" | "query">;
+  readonly job: Pick<Job, "id" | "kind" | "attempt" | "bindingId" | "createdAt" | "query">;
   readonly signal: AbortSignal;
 }
 
@@ -63,8 +64,8 @@ export async function fetchEntry(
   if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true, of: entry };
   // Nothing holds back what is only to be deleted.
   if (delivered.has(entry)) return entry;
-  if (entry.marks?.quarantined === true && job.query.quarantined !== true) return { kind: "skipped", keptBack: entry };
-  return entry;
+  const isHeldBack = entry.marks?.quarantined === true && job.query.quarantined !== true;
+  return isHeldBack || !isPlanned(entry, job) ? { kind: "skipped", keptBack: entry } : entry;
 }
 
 /** What can never be sent has failed, and is marked as what was sent in vain. */

@@ -3,6 +3,7 @@ import { markOf } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
 import { isBehind, type LaneReaderOptions, type PageFilter, pageOf } from "./lane-reader.ts";
 import { mayBeRoute } from "./odd-routes.ts";
+import { isPlanned } from "./planned-entry.ts";
 import { setQuery } from "./set-query.ts";
 
 interface Strays extends Pick<LaneReaderOptions, "store" | "clock"> {
@@ -34,7 +35,8 @@ export function straysOf({ job, store, clock }: Strays): PageFilter {
   }
 
   return async (heads, after, signal) => {
-    const unmarked = heads.filter((head) => mayBeRoute(head) && markOf(head, of) === undefined);
+    const planned = heads.filter((head) => isPlanned(head, job));
+    const unmarked = planned.filter((head) => mayBeRoute(head) && markOf(head, of) === undefined);
     const lastOf = new Map(unmarked.map((head) => [head.routeId, head]));
     const met = new Set<string>();
     for (const { routeId } of job.lanes) {

@@ -18,12 +18,13 @@ export function marksIn(text: string | null | undefined): DeadLetterMarks | unde
 
 function isMarks(value: unknown): value is DeadLetterMarks {
   if (!isRecord(value)) return false;
-  const { redrives, assignee, quarantined, notes } = value;
+  const { redrives, assignee, assignedAt, quarantined, quarantinedAt, notes } = value;
   return (
     Object.keys(value).length > 0 &&
     (redrives === undefined || isRedrives(redrives)) &&
     (assignee === undefined || typeof assignee === "string") &&
     (quarantined === undefined || quarantined === true) &&
+    [assignedAt, quarantinedAt].every((at) => at === undefined || Number.isFinite(at)) &&
     (notes === undefined || (Array.isArray(notes) && notes.every(isNote)))
   );
 }

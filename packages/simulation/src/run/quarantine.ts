@@ -12,7 +12,7 @@ export function quarantine(at: () => Instance | undefined, world: World, oneIn: 
     instance?.asked(() => {
       const patience = new AbortController();
       world.time.reach(instance.owner, world.time.now + PATIENCE_MS, () => patience.abort(new Error("no patience")));
-      const changes = new Map(ids.map((id) => [id, { quarantined }]));
+      const changes = new Map(ids.map((id) => [id, { quarantined, at: instance.clock.now() }]));
       // What is not marked is not kept back, and what is not let go stays: he asks no more.
       instance.supervisor
         .dlq()

@@ -153,7 +153,7 @@ export class Slips {
   ): Promise<string | undefined> {
     const marks = at.supervisor.dlq()?.marks;
     if (id === undefined || marks === undefined) return undefined;
-    const mark = (change: MarkChange) => marks.mark(new Map([[id, change]]), signal);
+    const mark = (change: MarkChange) => marks.mark(new Map([[id, { ...change, at: at.clock.now() }]]), signal);
     const { letters } = this.#world.auditor.jobs;
     const before = letters.of(id)?.letGo;
     if (!(await mark({ quarantined: true })).has(id)) return undefined;
