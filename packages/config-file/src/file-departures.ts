@@ -83,7 +83,7 @@ export class FileDepartures implements ConfigDepartures {
     if (known === undefined) return;
     if (known !== "unreadable" && (known.identity === identity || this.#own.has(known.identity))) return;
     throw new Error(
-      `${path} may say which stores were being left before, and is not replaced: restart, so that the document in it runs first; if it cannot be read, put the former document there again, or look whether messages wait in stores that were left, and remove it`,
+      `${path} may say which stores were being left before, and is not replaced: if another process runs on this file, it may have written it, and removes it when nothing waits there; if none does, restart, so that the document in it runs first; if it cannot be read, put the former document there again, or look whether messages wait in stores that were left, and remove it`,
     );
   }
 

@@ -128,7 +128,8 @@ export class Leftovers {
     if (before.length === 0) return;
     this.#left = narrowed(before, config);
     if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) {
-      void this.#turns.run(() => this.#locate());
+      // Another process may have kept meanwhile that these stores were left.
+      void this.#turns.run(() => this.#note(config));
       return;
     }
     this.#parts.logger.info("stores of former versions run again: what they hold is delivered and seen", {
@@ -158,7 +159,7 @@ export class Leftovers {
     this.#left = inOrder(left);
     if (gone.length > 0)
       this.#parts.logger.warn(
-        "what former versions have left in their stores is told no more: somebody has removed it",
+        "what former versions have left in their stores is told no more: somebody has removed it, or another process has run these stores",
         {
           left: namesOf(gone),
           files: gone.map(({ where }) => where).join(", "),

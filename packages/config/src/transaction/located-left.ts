@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LeftBehind } from "./left-behind.ts";
+import { samePlaces } from "./store-places.ts";
 
 /** What was left, as far as it is kept, or has not been kept yet; and what somebody has removed. */
 export interface LocatedLeft {
@@ -25,10 +26,12 @@ export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehin
       continue;
     }
     const others = kept.filter(({ version, where }) => version === one.version && !taken.has(where));
-    // What it refers to may have changed meanwhile: it is given up only when nothing of its number is there.
+    // Another process on the same document, with stores of its own, may have left something of that number, too.
+    const same = others.filter(({ places }) => samePlaces(places, one.places));
+    // What it refers to may have changed meanwhile: it is given up only when nothing of its number and its places is there.
     const found =
-      others.find(({ stores }) => isDeepStrictEqual(stores, one.stores)) ??
-      (one.where === undefined ? undefined : others[0]);
+      same.find(({ stores }) => isDeepStrictEqual(stores, one.stores)) ??
+      (one.where === undefined ? undefined : same[0]);
     if (found !== undefined) {
       taken.add(found.where);
       left.push(seenAnew(one, found));

@@ -41,6 +41,11 @@ export function elsewhereNow(places: StorePlaces, now: NamedStores): readonly St
   return LEFT_ROLES.filter((role) => places[role] !== undefined && places[role] !== here[role]);
 }
 
+/** Whether both may be of one process: what one of them does not say is where the other one has it. */
+export function samePlaces(one: StorePlaces = {}, other: StorePlaces = {}): boolean {
+  return LEFT_ROLES.every((role) => one[role] === undefined || other[role] === undefined || one[role] === other[role]);
+}
+
 /** What leads such a store of a document to another place, of which the reader says which. */
 export function leadsElsewhere(document: StoredConfig["document"], role: Stranded["store"]): string {
   const references = referencesOf(valueAt(document, ["stores", role]));

@@ -6,6 +6,7 @@ import { Aftermath } from "../../src/transaction/aftermath.ts";
 import type { LeftBehind } from "../../src/transaction/left-behind.ts";
 import { keptLeftovers, Leftovers } from "../../src/transaction/leftovers.ts";
 import type { NamedStores } from "../../src/transaction/named-stores.ts";
+import { placesOf } from "../../src/transaction/store-places.ts";
 
 const store = (place: string): StoreConfig => ({ type: "file", options: {}, reach: "instance", place });
 const documents: Record<number, NamedStores> = {
@@ -135,6 +136,41 @@ it("spec 4.9.8: what somebody has removed is told no more from the next configur
     expect.stringContaining("is told no more"),
     { left: "42 (outbox, dlq)", files: "42" },
   ]);
+});
+
+it("spec 4.9.8: what another process with stores of its own has left under the same number is not what this one tells of", async () => {
+  const left = (place: string): LeftVersion => ({
+    ...kept(42, "outbox"),
+    where: `42.${place}`,
+    places: placesOf({ outbox: store(place) }),
+  });
+  const { leftovers, removes, keeps, logged } = await stage(left("b"), kept(40, "outbox"));
+  leftovers.starts(config(41, {}));
+  removes("42.b");
+  keeps(left("y"));
+  leftovers.runs(config(41, {}));
+  await vi.waitFor(() => expect(leftovers.told).toMatch(/^version 40 [^;]*; commit version 40/), PATIENCE);
+  expect(leftovers.told).not.toContain("42");
+  expect(logged).toContainEqual([
+    expect.stringContaining("another process has run"),
+    { left: "42 (outbox)", files: "42.b" },
+  ]);
+});
+
+it("spec 4.9.8: what another process has noted as left of stores that run here is noted no more", async () => {
+  const { leftovers, keeps, noted } = await stage(kept(40, "outbox"));
+  const runs = { outbox: store("y"), dlq: store("c") };
+  leftovers.starts(config(43, runs));
+  keeps({ ...BOTH, places: placesOf({ outbox: store("b"), dlq: store("c") }) });
+  leftovers.runs(config(43, runs));
+  await vi.waitFor(
+    () =>
+      expect(noted()).toEqual([
+        [40, "outbox"],
+        [42, "outbox"],
+      ]),
+    PATIENCE,
+  );
 });
 
 it("spec 4.9.8: one that could not be read, and has been mended, ends as any other", async () => {
