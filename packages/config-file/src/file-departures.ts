@@ -2,13 +2,15 @@ import { rm } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigDepartures, StorePlaces, StoredConfig } from "@bridge/ports";
 import { departureFile, type DepartureFile, readDepartureFile } from "./departure-file.ts";
+import { DepartureLock } from "./departure-lock.ts";
 import { leavingOf } from "./drafts.ts";
 import type { FileAccess } from "./file-access.ts";
 import { replaceFile, syncFolderOf } from "./replace-file.ts";
 
-/** Keeps a former document beside a file while its stores are being left. */
-export class FileDepartures implements ConfigDepartures {
+/** Keeps a former document beside a file while its stores are being left, with a lock by whoever leaves them. */
+export class FileDepartures implements ConfigDepartures, Disposable {
   readonly #file: FileAccess;
+  readonly #lock = new DepartureLock();
   /**
    * Which documents this process has remembered, or was about to: nothing else there is replaced or forgotten unasked.
    */
@@ -20,10 +22,12 @@ export class FileDepartures implements ConfigDepartures {
 
   async remember(former: StoredConfig, signal: AbortSignal, places: StorePlaces): Promise<void> {
     const { bytes, identity } = this.#file.contentOf(former);
-    const known = await readDepartureFile(leavingOf(await this.#file.place()), signal).catch(() => undefined);
+    const place = await this.#file.place();
+    const known = await readDepartureFile(leavingOf(place), signal).catch(() => undefined);
     // It is durable already, and nothing may be written here any more.
     if (known?.identity === identity && known.isWhole && isDeepStrictEqual({ ...known.places }, { ...places })) {
       this.#own.add(identity);
+      this.#lock.hold(place);
       return;
     }
     await this.#alone(signal, async (target) => {
@@ -31,6 +35,7 @@ export class FileDepartures implements ConfigDepartures {
       await this.#demandOwn(path, identity, signal);
       this.#own.add(identity);
       await replaceFile(path, departureFile(bytes, identity, places), signal);
+      this.#lock.hold(target);
       for (const other of this.#own) if (other !== identity) this.#own.delete(other);
     });
   }
@@ -61,14 +66,29 @@ export class FileDepartures implements ConfigDepartures {
       const known = await readDepartureFile(leavingOf(target), signal);
       return known !== undefined && own.has(known.identity);
     };
-    if (!(await isThere(await this.#file.place()))) return;
+    if (!(await isThere(await this.#file.place()))) {
+      if (found === undefined) this[Symbol.dispose]();
+      return;
+    }
     await this.#alone(signal, async (target) => {
       if (!(await isThere(target))) return;
       const path = leavingOf(target);
       await rm(path, { force: true });
       await syncFolderOf(path);
-      if (found === undefined) this.#own.clear();
+      if (found !== undefined) return;
+      this.#own.clear();
+      this[Symbol.dispose]();
     });
+  }
+
+  async elsewhere(signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    return DepartureLock.isElsewhere(await this.#file.place());
+  }
+
+  /** What is remembered stays, for the next process. */
+  [Symbol.dispose](): void {
+    this.#lock[Symbol.dispose]();
   }
 
   /** What is there may be all that says where messages wait. */

@@ -53,7 +53,7 @@ export interface ConfigFile extends ConfigStore {
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
   readonly versions: ConfigVersions;
-  readonly departures: ConfigDepartures;
+  readonly departures: Required<ConfigDepartures>;
   readonly probations: ConfigProbations;
   /**
    * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its
@@ -197,6 +197,7 @@ class FileConfigStore implements ConfigFile {
 
   [Symbol.asyncDispose](): Promise<void> {
     this.probations[Symbol.dispose]();
+    this.departures[Symbol.dispose]();
     return this.#text[Symbol.asyncDispose]();
   }
 

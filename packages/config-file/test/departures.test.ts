@@ -11,8 +11,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tryLockFile } from "@bridge/file/internal";
 import { describe, expect, test } from "vitest";
 import { openConfigFile } from "../src/index.ts";
+import { leftElsewhere } from "./support/left-elsewhere.ts";
 
 const NEVER = new AbortController().signal;
 const FORMER = 'config_version: 1 # kept as it is\nbridge: {id: "${env:NAME}"}\n';
@@ -172,4 +174,41 @@ describe("what a change leaves", () => {
       await expect(here.store.departures.find(NEVER)).rejects.toThrow(/bridge\.yaml\.leaving: .*remove this file/);
     },
   );
+});
+
+test("another process that is leaving stores is known for as long as it runs; what this one is leaving is its own", async () => {
+  await using here = await stage();
+  const { path, store, stored } = here;
+  await using other = await leftElsewhere(path);
+  expect(await store.departures.elsewhere(NEVER)).toBe(true);
+  await other.kill();
+  expect(await store.departures.elsewhere(NEVER)).toBe(false);
+  await store.departures.remember(stored, NEVER, {});
+  expect(await store.departures.elsewhere(NEVER)).toBe(false);
+});
+
+test("what is remembered is another process's no more when it is forgotten, or its process ends in order", async () => {
+  await using here = await stage();
+  const { note, store, stored } = here;
+  const isHeld = (): boolean => {
+    const lock = tryLockFile(note);
+    lock?.[Symbol.dispose]();
+    return lock === undefined;
+  };
+  for (const ends of [() => store.departures.forget(NEVER), () => store[Symbol.asyncDispose]()]) {
+    await store.departures.remember(stored, NEVER, {});
+    expect(isHeld()).toBe(true);
+    await ends();
+    expect(isHeld()).toBe(false);
+  }
+  expect(existsSync(note)).toBe(true);
+});
+
+test("where nothing can be locked something is remembered all the same, and nobody else is known", async () => {
+  await using here = await stage();
+  const { note, store, stored } = here;
+  mkdirSync(`${note}-lock`);
+  await store.departures.remember(stored, NEVER, {});
+  expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
+  expect(await store.departures.elsewhere(NEVER)).toBe(false);
 });

@@ -28,7 +28,7 @@ export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehin
     const others = kept.filter(({ version, where }) => version === one.version && !taken.has(where));
     // Another process on the same document, with stores of its own, may have left something of that number, too.
     const same = others.filter(({ places }) => samePlaces(places, one.places));
-    // What it refers to may have changed meanwhile: it is given up only when nothing of its number and its places is there.
+    // What it refers to may have changed meanwhile: it is given up when nothing of its number and its places is there.
     const found =
       same.find(({ stores }) => isDeepStrictEqual(stores, one.stores)) ??
       (one.where === undefined ? undefined : same[0]);

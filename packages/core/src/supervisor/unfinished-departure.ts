@@ -11,8 +11,8 @@ export type UnfinishedDeparture =
   | { readonly former: StoredConfig; readonly why: string };
 
 /**
- * What a process has left that ended before what is stored was in force. `undefined` when there is nothing, or when a start with what is
- * stored leaves nothing behind.
+ * What a process has left that ended before what is stored was in force. `undefined` when there is nothing, when a start
+ * with what is stored leaves nothing behind, or when another process, which runs, is leaving stores of its own.
  *
  * @param stored what is stored, or an empty configuration
  * @param check what a document comes to; rejects with why it cannot be run
@@ -30,7 +30,7 @@ export async function unfinishedDeparture(
     const config = { ...(await check(former)), stored: former };
     // Then it would take in messages elsewhere, and those that wait would stay where they are.
     const why = whyElsewhere(former, config.stores);
-    if (why !== undefined) return { former, why };
+    if (why !== undefined) return (await departures?.elsewhere?.(signal)) ? undefined : { former, why };
     if (couldStrand(config, stored)) return { former, config };
   } catch (error) {
     signal.throwIfAborted();

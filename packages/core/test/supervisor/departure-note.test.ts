@@ -175,6 +175,18 @@ describe("spec 4.9.5: a start finds what the process before was leaving", () => 
     expect(found.forgotten).toEqual([true]);
   });
 
+  test("and leaves alone what another process that runs is leaving, which has stores of its own", async () => {
+    const found = departures({ ...stored(1), places: { outbox: "0123456789abcdef" } });
+    const check = async (): Promise<BridgeConfig> => config;
+    const starts = (isElsewhere: boolean) => {
+      const beside = { ...found, elsewhere: async () => isElsewhere };
+      return unfinishedDeparture(beside, at("there", 2)(config), check, bound());
+    };
+    expect(await starts(true)).toBeUndefined();
+    expect(JSON.stringify(await starts(false))).toContain("another place here and now");
+    expect(found.forgotten).toEqual([]);
+  });
+
   test("and says why it cannot be run", async () => {
     const found = departures(stored(1));
     const check = (): Promise<BridgeConfig> => Promise.reject(new Error("the secret is gone"));

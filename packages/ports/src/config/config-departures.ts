@@ -18,4 +18,9 @@ export interface ConfigDepartures {
   forget(signal: AbortSignal, found?: StoredConfig): Promise<void>;
   /** What is remembered, with `places`. @throws Error with the remedy when that cannot be read, or is not as it was remembered */
   find(signal: AbortSignal): Promise<StoredConfig | undefined>;
+  /**
+   * Whether another process that runs on the same document has remembered something, and goes on leaving it. Where that
+   * cannot be known it resolves to `false`. Absent: it never can be.
+   */
+  elsewhere?(signal: AbortSignal): Promise<boolean>;
 }
