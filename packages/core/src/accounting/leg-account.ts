@@ -53,6 +53,8 @@ export class LegAccount {
   readonly #unanswered = new UnansweredWrites();
   /** Ends that the outbox was told but has not confirmed, oldest first; only of an outbox that is not shared. */
   readonly #doubted = new Map<string, Disposition>();
+  /** Records that operators have moved while some were being delivered here. */
+  readonly #moved = new Set<string>();
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
     dead_lettered: 0,
@@ -114,6 +116,7 @@ export class LegAccount {
    * exactly one way. Returns false if it has left already. `shared`: other processes drain the outbox too.
    */
   persist(recordId: string, anew: boolean, shared: boolean): boolean {
+    if (this.#moved.size > 0) this.#moved.delete(recordId);
     const where = this.#unanswered.persisted(recordId, anew);
     if (where === "out") return false;
     if (where === "again") this.recover(1);
@@ -147,6 +150,18 @@ export class LegAccount {
     if (!own) this.recover(1);
     this.inOutbox--;
     return own;
+  }
+
+  /** The same, by an operator who moves it. */
+  move(as: Disposition, recordId: string, shared: boolean): boolean {
+    if (this.onLoan === 0) this.#moved.clear();
+    else if (this.#moved.size < MAX_DOUBTED) this.#moved.add(recordId);
+    return this.drain(as, recordId, shared);
+  }
+
+  /** Whether an operator may have moved it while it was being delivered here, on a loan that had lapsed. */
+  hasMoved(recordId: string): boolean {
+    return this.#moved.has(recordId);
   }
 
   /** An outbox that is not shared was told this end, and has not confirmed it. */

@@ -1,5 +1,6 @@
 import { BridgeError, type ClaimEnd, type OutboxStatus, type OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
+import type { LegAccount } from "../accounting/leg-account.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { StandingFault } from "./standing-fault.ts";
 import { TurnBatch } from "./turn-batch.ts";
@@ -14,12 +15,15 @@ const TRIES = 5;
 const SAID_FOR_MS = 60_000;
 const PAUSE_MS = { first: 500, longest: 4_000 } as const;
 
+type Leg = Pick<LegAccount, "hasMoved">;
+
 /** Writes to the store how loans ended: all that end in one turn of the event loop go in one call. */
 export class ClaimEnds {
   readonly #store: () => OutboxStore | undefined;
   readonly #parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">;
   readonly #leaving: AbortSignal;
   readonly #givenUp: AbortSignal;
+  readonly #leg: Leg;
   readonly #batch: TurnBatch<ClaimEnd, boolean | undefined>;
   readonly #unwritable: StandingFault;
   /** Ends that an earlier try may have written, because its answer never came. */
@@ -30,11 +34,12 @@ export class ClaimEnds {
   constructor(
     store: () => OutboxStore | undefined,
     parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">,
-    { leaving, givenUp }: { readonly leaving: AbortSignal; readonly givenUp: AbortSignal },
+    { leg, leaving, givenUp }: { readonly leg: Leg; readonly leaving: AbortSignal; readonly givenUp: AbortSignal },
   ) {
     this.#store = store;
     this.#parts = parts;
     this.#batch = new TurnBatch(parts.clock, (ends) => this.#finish(ends));
+    this.#leg = leg;
     this.#leaving = leaving;
     this.#givenUp = givenUp;
     this.#unwritable = new StandingFault({
@@ -96,11 +101,16 @@ export class ClaimEnds {
         this.#unwritable.met(error, { records: ends.length });
         const enough = this.#leaving.aborted || clock.monotonic() - startedAt >= SAID_FOR_MS;
         if (this.#givenUp.aborted || (tries >= TRIES && enough)) {
-          return ends.map((end) => (this.#doubtful.has(end) ? undefined : false));
+          return ends.map((end) => (this.#mayBeWritten(end) ? undefined : false));
         }
         await this.#pause(tries);
       }
     }
+  }
+
+  /** Whether an earlier try may have written it. */
+  #mayBeWritten(end: ClaimEnd): boolean {
+    return this.#doubtful.has(end) && !this.#leg.hasMoved(end.id);
   }
 
   /**
@@ -119,7 +129,7 @@ export class ClaimEnds {
   /**
    * A repeated write may be refused because an earlier try made it and the answer was lost. The record then has the
    * status that the end gives it. In a shared store that may also be another process's work, which has it in its own
-   * accounts.
+   * accounts; in any other, that of an operator who has moved it, which these accounts have.
    */
   async #entriesOf(
     store: OutboxStore,
@@ -133,7 +143,7 @@ export class ClaimEnds {
       const status = results[index] === true ? undefined : await orAborted(store.status(end.id, signal), signal);
       // A store forgets only records that it has finished.
       const isSo = status === STATUS_AFTER[end.outcome.kind] || (status === undefined && end.outcome.kind !== "retry");
-      entered.push(results[index] === true || (this.#doubtful.has(end) && isSo));
+      entered.push(results[index] === true || (this.#mayBeWritten(end) && isSo));
     }
     return entered;
   }

@@ -69,7 +69,7 @@ export class Drain implements Disposable {
     this.#sender = new RecordSender({ parts, target, verdicts: this.#verdicts, leaving });
     this.#retrying = new RecentIds(parts.clock);
     this.#slots = new Slots(this.#policy.maxInFlight);
-    this.#ends = new ClaimEnds(store, parts, { leaving, givenUp });
+    this.#ends = new ClaimEnds(store, parts, { leg: target.account, leaving, givenUp });
   }
 
   /** The store that refuses a necessary read or write, in words; `undefined` while none does. */

@@ -96,7 +96,7 @@ export class Operations {
     if (dlq === undefined) throw this.#missing("dlq", "DLQ");
     const moved = (record: OutboxRecord, as: MovedAs): void => {
       const account = accounts.leg(record.routeId, record.bindingId);
-      const own = account.drain(as, record.id, outbox.shared === true);
+      const own = account.move(as, record.id, outbox.shared === true);
       runtime()?.recordLeft(record, as, own);
       foundation.recordMoved(record);
     };

@@ -9,6 +9,7 @@ import {
 } from "@bridge/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { LegAccount } from "../../src/accounting/leg-account.ts";
 import { ClaimEnds } from "../../src/outbox/claim-ends.ts";
 import { StoreCalls } from "../../src/route/store-calls.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -33,8 +34,9 @@ function tellingTo(calls: (clock: FakeClock) => Partial<OutboxStore> | undefined
     logger: { ...silentLogger, error: (_: string, fields?: LogFields) => void told.push(fields) },
     storeCalls: { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) },
   } as unknown as ConstructorParameters<typeof ClaimEnds>[1];
-  const signals = { leaving: leaving.signal, givenUp: givenUp.signal };
-  return { clock, ends: new ClaimEnds(() => store, parts, signals), told, account, leaving, givenUp };
+  const leg = new LegAccount("r", "out");
+  const signals = { leg, leaving: leaving.signal, givenUp: givenUp.signal };
+  return { clock, leg, ends: new ClaimEnds(() => store, parts, signals), told, account, leaving, givenUp };
 }
 
 const full = new BridgeError("UNAVAILABLE", "disk full");
@@ -167,6 +169,32 @@ test("an end whose answer was lost was not entered if a later loan's end of the 
   expect(await lentTwice({ second: true })).toEqual([false, true]);
   expect(await lentTwice({ second: false })).toEqual([true, false]);
 });
+
+test.each([
+  ["before the call fails", true],
+  ["before the call fails", false],
+  ["after it", true],
+  ["after it", false],
+] as const)(
+  "an end whose answer was lost was not entered if an operator has moved the record %s, whether the store answers again (%s) or not",
+  async (when, answers) => {
+    let tries = 0;
+    const { clock, ends, leg } = tellingTo(() => ({
+      async finish() {
+        if (tries++ === 0 && when !== "after it") leg.move("dead_lettered", END.id, false);
+        if (tries === 1 || !answers) throw full;
+        return [false];
+      },
+      status: async () => "dead",
+    }));
+    leg.recover(1);
+    leg.onLoan = 1;
+    const entered = ends.enter({ ...END, outcome: { kind: "dead" } });
+    await clock.advance(1);
+    if (when === "after it") leg.move("dead_lettered", END.id, false);
+    expect(await answered(clock, entered)).toBe(false);
+  },
+);
 
 test("when the store is asked no more, nobody knows of an end whose answer was lost, unless a later one of its record was entered", async () => {
   let tries = 0;

@@ -75,7 +75,8 @@ export class Allowances {
     if (injected !== undefined || this.#losesLeases) return Infinity;
     // Who is told of that late goes on with it, beside who has it by then.
     const besides = plan.broker.tellsAfterMs === undefined ? 0 : handedBack;
-    return plan.maxReplayAttempts * (1 + settled + at.endedUntold + this.#begun + besides) + handedBack;
+    const again = plan.broker.counts ? triesAgain(plan.maxReplayAttempts, handedBack) : handedBack;
+    return plan.maxReplayAttempts * (1 + settled + at.endedUntold + this.#begun + besides) + again;
   }
 
   #hasExpired({ number }: Known): boolean {
@@ -114,4 +115,12 @@ export class Allowances {
     const counted = Math.max(at.failed, attemptsById.most(known.number, binding));
     return at.failed > 0 && counted + before >= plan.maxReplayAttempts;
   }
+}
+
+/**
+ * Of a source that counts, which says how often it has handed a message out: the tries of the hold before count as one, and each hold has
+ * one at least.
+ */
+function triesAgain(most: number, handedBack: number): number {
+  return Array.from({ length: handedBack }, (_, n) => Math.max(1, most - n - 1)).reduce((sum, tries) => sum + tries, 0);
 }
