@@ -11,7 +11,8 @@ export function isPlanned(
   { id, kind, query, createdAt }: Pick<Job, "id" | "kind" | "query" | "createdAt">,
 ): boolean {
   if (marks === undefined || marks.redrives?.jobId === id) return true;
-  const isChanged = (at: number | undefined): boolean => at !== undefined && at >= createdAt;
+  // What was marked in the very millisecond was so when the plan was counted, which came after.
+  const isChanged = (at: number | undefined): boolean => at !== undefined && at > createdAt;
   // A redrive holds quarantined entries back, whatever its filter.
   if ((kind === "redrive" || query.quarantined !== undefined) && isChanged(marks.quarantinedAt)) return false;
   if (query.assignee !== undefined && isChanged(marks.assignedAt)) return false;

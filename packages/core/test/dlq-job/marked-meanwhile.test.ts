@@ -74,6 +74,7 @@ test("operators 3.4: whatever is marked while a job runs, and whoever is killed,
           ...(kind === "purge" && { undoWithinMs }),
         });
         expect(total).toBe(planned.length);
+        await clock.advance(1);
         const marked = new Set<string>();
         for (const { afterMs, marking: step, kills } of steps) {
           await clock.advance(afterMs);
@@ -108,13 +109,13 @@ test("what a job has tried it may try again, whatever was marked since; of what 
   const mark = { count: 1, lastAt: 12, lastCode: "TIMEOUT", lastError: "no", jobTry: 1 } as const;
   const cases = [
     [undefined, job, true],
-    [{ quarantinedAt: 9 }, job, true],
-    [{ quarantinedAt: 10 }, job, false],
-    [{ quarantinedAt: 10 }, { ...job, kind: "purge" }, true],
-    [{ quarantinedAt: 10 }, { ...job, kind: "purge", query: { quarantined: false } }, false],
-    [{ quarantinedAt: 10, redrives: { ...mark, jobId: "j" } }, job, true],
-    [{ assignedAt: 10 }, job, true],
-    [{ assignedAt: 10 }, { ...job, query: { assignee: "" } }, false],
+    [{ quarantinedAt: 10 }, job, true],
+    [{ quarantinedAt: 11 }, job, false],
+    [{ quarantinedAt: 11 }, { ...job, kind: "purge" }, true],
+    [{ quarantinedAt: 11 }, { ...job, kind: "purge", query: { quarantined: false } }, false],
+    [{ quarantinedAt: 11, redrives: { ...mark, jobId: "j" } }, job, true],
+    [{ assignedAt: 11 }, job, true],
+    [{ assignedAt: 11 }, { ...job, query: { assignee: "" } }, false],
     [{ redrives: { ...mark, jobId: "k" } }, job, true],
     [{ redrives: { ...mark, jobId: "k" } }, { ...job, query: { jobId: "k" } }, false],
     [{ redrives: { ...mark, lastAt: 9, jobId: "k" } }, { ...job, query: { jobId: "k" } }, true],
