@@ -12,10 +12,7 @@ export interface BridgeDocument {
     readonly id: string;
     /** Names this instance of the bridge. Default: the id and 8 random characters. */
     readonly instance_id?: string | undefined;
-    /**
-     * Whether several instances share the work. In clustered mode every store must be one that instances share.
-     * Default: standalone.
-     */
+    /** Whether several instances share the work. In clustered mode every store must be one that instances share. Default: standalone. */
     readonly deployment_mode?: "standalone" | "clustered" | undefined;
     /** The lowest level that is logged. Default: info. */
     readonly log_level?: "debug" | "info" | "warn" | "error" | undefined;
@@ -27,47 +24,28 @@ export interface BridgeDocument {
     readonly per_record_drain_timeout?: string | undefined;
     /** The most time that the records can add for a batch. Default: 10s. */
     readonly max_drain_timeout?: string | undefined;
-    /**
-     * How long a shutdown waits for messages in flight before it cancels them. The wait ends 5s before drain_timeout,
-     * or after half of it when drain_timeout is short. Default: 25s.
-     */
+    /** How long a shutdown waits for messages in flight before it cancels them. The wait ends 5s before drain_timeout, or after half of it when drain_timeout is short. Default: 25s. */
     readonly quiesce_timeout?: string | undefined;
-    /**
-     * How long the liveness probe answers `terminal` before a bridge that is beyond recovery ends its process. Default:
-     * 5s.
-     */
+    /** How long the liveness probe answers `terminal` before a bridge that is beyond recovery ends its process. Default: 5s. */
     readonly terminal_linger?: string | undefined;
-    /**
-     * How long an instance that holds an exclusive session may be silent before another takes over. It renews its lease
-     * at every quarter of this time. Default: 20s.
-     */
+    /** How long an instance that holds an exclusive session may be silent before another takes over. It renews its lease at every quarter of this time. Default: 20s. */
     readonly lease_ttl?: string | undefined;
     /** How often an instance that waits for an exclusive session checks whether the session is free. Default: 2s. */
     readonly lease_poll_interval?: string | undefined;
-    /**
-     * How many finished legs the process remembers, so that it can say where a message went: 21 bytes each. 0 switches
-     * this off. Default: 100000.
-     */
+    /** How many finished legs the process remembers, so that it can say where a message went: 21 bytes each. 0 switches this off. Default: 100000. */
     readonly recent_legs?: number | undefined;
   };
   /** What changes over the admin API may do. They cannot change this block. */
   readonly config?: {
     /** What changes may refer to. */
     readonly references?: {
-      /**
-       * References that a change over the admin API may add, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands
-       * for anything without a `/`, `**` for anything. References that the document already has may stay where they are
-       * without it.
-       */
+      /** References that a change over the admin API may add, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands for anything without a `/`, `**` for anything. References that the document already has may stay where they are without it. */
       readonly allow?: readonly string[] | undefined;
     } | undefined;
   } | undefined;
   /** How changes of this document are noticed. */
   readonly config_watch?: {
-    /**
-     * How a change of this document is noticed. `notify`: the operating system reports it. `poll`: the bridge looks now
-     * and then. Default: notify.
-     */
+    /** How a change of this document is noticed. `notify`: the operating system reports it. `poll`: the bridge looks now and then. Default: notify. */
     readonly mode?: "notify" | "poll" | undefined;
     /** How often the bridge looks, in either mode. Default: 30s. */
     readonly poll_interval?: string | undefined;
@@ -82,10 +60,7 @@ export interface BridgeDocument {
     readonly monitor_addr?: string | undefined;
     /** The key of the admin server, at least 16 characters. Empty: taken from BRIDGE_ADMIN_API_KEY. */
     readonly admin_api_key?: string | undefined;
-    /**
-     * The key of the monitor server, at least 16 characters. Empty: taken from BRIDGE_MONITOR_API_KEY. The admin key
-     * opens it too.
-     */
+    /** The key of the monitor server, at least 16 characters. Empty: taken from BRIDGE_MONITOR_API_KEY. The admin key opens it too. */
     readonly monitor_api_key?: string | undefined;
     /** Named keys that open a part of both servers. A change of this list applies at once. */
     readonly api_keys?: readonly {
@@ -93,43 +68,24 @@ export interface BridgeDocument {
       readonly id: string;
       /** What callers send, at least 16 characters. */
       readonly key: string;
-      /**
-       * What the key opens. `viewer` reads, without payloads. `operator` works with messages: reads, marks, redrives
-       * and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions.
-       */
+      /** What the key opens. `viewer` reads, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions. */
       readonly role?: "viewer" | "operator" | "admin" | undefined;
       /** What the key opens, as single permissions instead of a role. */
       readonly permissions?: readonly ("read" | "payload.read" | "payload.raw" | "dlq.redrive" | "dlq.delete" | "dlq.purge" | "dlq.annotate" | "dlq.edit" | "message.inject" | "route.pause" | "outbox.move" | "bridge.control" | "damage.acknowledge" | "config.write")[] | undefined;
     }[] | undefined;
     /** The origins whose web pages may call the servers, separated by commas. `*` is not allowed. */
     readonly cors_origins?: string | undefined;
-    /**
-     * How long a browser stays signed in without a request, from 1m to 30d, and never longer than session_max. Default:
-     * 1h.
-     */
+    /** How long a browser stays signed in without a request, from 1m to 30d, and never longer than session_max. Default: 1h. */
     readonly session_idle?: string | undefined;
     /** How long a browser stays signed in at most, from 1m to 30d. Default: 12h. */
     readonly session_max?: string | undefined;
-    /**
-     * Whether the header X-Forwarded-Proto says that a browser uses TLS. For a proxy in front that terminates TLS and
-     * sets the header. Default: false.
-     */
+    /** Whether the header X-Forwarded-Proto says that a browser uses TLS. For a proxy in front that terminates TLS and sets the header. Default: false. */
     readonly trust_forwarded_proto?: boolean | undefined;
-    /**
-     * What is hidden in dead letters from callers with `payload.read` but without `payload.raw`. Without this block:
-     * the headers below.
-     */
+    /** What is hidden in dead letters from callers with `payload.read` but without `payload.raw`. Without this block: the headers below. */
     readonly redact?: {
-      /**
-       * Headers of messages whose values are hidden. Names are not case-sensitive. Default:
-       * ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"].
-       */
+      /** Headers of messages whose values are hidden. Names are not case-sensitive. Default: ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"]. */
       readonly headers?: readonly string[] | undefined;
-      /**
-       * Fields of JSON payloads whose values are hidden, at any depth, but not inside a string that itself holds JSON.
-       * If there are any, a payload that is not JSON, has more than 64 levels or is larger than 1 MiB is shown as its
-       * size and digest only.
-       */
+      /** Fields of JSON payloads whose values are hidden, at any depth, but not inside a string that itself holds JSON. If there are any, a payload that is not JSON, has more than 64 levels or is larger than 1 MiB is shown as its size and digest only. */
       readonly fields?: readonly string[] | undefined;
     } | undefined;
     /** The certificate chain of both servers, a PEM file. Needs tls_key_file. */
@@ -143,36 +99,21 @@ export interface BridgeDocument {
     readonly log?: boolean | undefined;
     /** An audit file, in addition to the log. */
     readonly file?: {
-      /**
-       * The file that events are appended to, one line of JSON each, chained by hashes. A relative path starts at the
-       * working directory; the folder is made if missing.
-       */
+      /** The file that events are appended to, one line of JSON each, chained by hashes. A relative path starts at the working directory; the folder is made if missing. */
       readonly path: string;
-      /**
-       * The size, in bytes, at which a new file is started. The full one gets the number of its last record as a
-       * suffix. Default: 67108864.
-       */
+      /** The size, in bytes, at which a new file is started. The full one gets the number of its last record as a suffix. Default: 67108864. */
       readonly max_bytes?: number | undefined;
       /** How many full files are kept beside the current one; older ones are deleted. Default: 10. */
       readonly keep?: number | undefined;
-      /**
-       * A key of at least 32 characters that makes the hashes HMACs: nobody can forge the file without it. Empty: plain
-       * SHA-256.
-       */
+      /** A key of at least 32 characters that makes the hashes HMACs: nobody can forge the file without it. Empty: plain SHA-256. */
       readonly hmac_key?: string | undefined;
     } | undefined;
   } | undefined;
   /** What is exported, besides the metrics of the monitor server. */
   readonly telemetry?: {
-    /**
-     * Metrics and traces for a collector of OpenTelemetry, over OTLP (http/protobuf). Without this block there are
-     * none.
-     */
+    /** Metrics and traces for a collector of OpenTelemetry, over OTLP (http/protobuf). Without this block there are none. */
     readonly otlp?: {
-      /**
-       * The collector, without `/v1/traces` and `/v1/metrics`. Default: OTEL_EXPORTER_OTLP_ENDPOINT, else
-       * http://localhost:4318.
-       */
+      /** The collector, without `/v1/traces` and `/v1/metrics`. Default: OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318. */
       readonly endpoint?: string | undefined;
       /** Headers of each request, such as an API key, besides those of OTEL_EXPORTER_OTLP_HEADERS. */
       readonly headers?: { readonly [name: string]: string } | undefined;
@@ -180,17 +121,11 @@ export interface BridgeDocument {
       readonly timeout?: string | undefined;
       /** How exports are compressed. Default: OTEL_EXPORTER_OTLP_COMPRESSION, else `none`. */
       readonly compression?: "gzip" | "none" | undefined;
-      /**
-       * Certificates that the collector is checked against, a PEM file. Default: OTEL_EXPORTER_OTLP_CERTIFICATE, else
-       * those of the platform.
-       */
+      /** Certificates that the collector is checked against, a PEM file. Default: OTEL_EXPORTER_OTLP_CERTIFICATE, else those of the platform. */
       readonly ca_file?: string | undefined;
       /** `service.name`. Default: OTEL_SERVICE_NAME, else the bridge's id. */
       readonly service_name?: string | undefined;
-      /**
-       * Further attributes of this process, such as `deployment.environment.name`. They win over
-       * OTEL_RESOURCE_ATTRIBUTES.
-       */
+      /** Further attributes of this process, such as `deployment.environment.name`. They win over OTEL_RESOURCE_ATTRIBUTES. */
       readonly resource_attributes?: { readonly [name: string]: string } | undefined;
       /** Metrics. */
       readonly metrics?: {
@@ -198,25 +133,16 @@ export interface BridgeDocument {
         readonly enabled?: boolean | undefined;
         /** How often metrics are exported. Default: OTEL_METRIC_EXPORT_INTERVAL, else 60s. */
         readonly interval?: string | undefined;
-        /**
-         * Whether counters and histograms count from the start of the process or from the last export. Default:
-         * OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, else `cumulative`.
-         */
+        /** Whether counters and histograms count from the start of the process or from the last export. Default: OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, else `cumulative`. */
         readonly temporality?: "cumulative" | "delta" | undefined;
       } | undefined;
       /** Traces. */
       readonly traces?: {
         /** Whether deliveries are traced. Default: true. */
         readonly enabled?: boolean | undefined;
-        /**
-         * The share, 0 to 1, of the messages without a trace context that begin a trace. Messages with one are traced
-         * if their source sampled them. Default: OTEL_TRACES_SAMPLER, else 1.
-         */
+        /** The share, 0 to 1, of the messages without a trace context that begin a trace. Messages with one are traced if their source sampled them. Default: OTEL_TRACES_SAMPLER, else 1. */
         readonly sample_ratio?: number | undefined;
-        /**
-         * The most spans that wait for the collector. Further spans are dropped and counted. Default:
-         * OTEL_BSP_MAX_QUEUE_SIZE, else 2048.
-         */
+        /** The most spans that wait for the collector. Further spans are dropped and counted. Default: OTEL_BSP_MAX_QUEUE_SIZE, else 2048. */
         readonly max_queue?: number | undefined;
       } | undefined;
     } | undefined;
@@ -229,10 +155,7 @@ export interface BridgeDocument {
       readonly type?: string | undefined;
       /** The options of this kind of store. */
       readonly options?: { readonly [name: string]: unknown } | undefined;
-      /**
-       * Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later
-       * change, take it out and add it again. Default: false.
-       */
+      /** Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later change, take it out and add it again. Default: false. */
       readonly abandon_backlog?: boolean | undefined;
     } | undefined;
     /** Keeps accepted messages until they are sent. Needed by `shared_outbox` routes. */
@@ -241,10 +164,7 @@ export interface BridgeDocument {
       readonly type?: string | undefined;
       /** The options of this kind of store. */
       readonly options?: { readonly [name: string]: unknown } | undefined;
-      /**
-       * Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later
-       * change, take it out and add it again. Default: false.
-       */
+      /** Lets the change that adds it leave messages behind where nobody delivers or sees them. Counts once: for a later change, take it out and add it again. Default: false. */
       readonly abandon_backlog?: boolean | undefined;
     } | undefined;
     /** Decides which instance holds an exclusive session. Needed when there is such a session. */
@@ -261,10 +181,7 @@ export interface BridgeDocument {
     readonly id: string;
     /** The transport that it belongs to. */
     readonly transport: string;
-    /**
-     * `ephemeral`: the broker forgets the session with its connection. `persistent`: the broker keeps it, with what was
-     * not settled. `exclusive`: persistent, and held by one instance at a time. Default: persistent.
-     */
+    /** `ephemeral`: the broker forgets the session with its connection. `persistent`: the broker keeps it, with what was not settled. `exclusive`: persistent, and held by one instance at a time. Default: persistent. */
     readonly session_mode?: "ephemeral" | "persistent" | "exclusive" | undefined;
     /** The options that this transport has for sessions. */
     readonly options?: { readonly [name: string]: unknown } | undefined;
@@ -295,10 +212,7 @@ export interface BridgeDocument {
     readonly transport?: string | undefined;
     /** The session that messages go over, if the transport has sessions. */
     readonly session_id?: string | undefined;
-    /**
-     * How fast messages are sent, by all bindings of this sender together. A wait does not count as an attempt.
-     * Default: no limit. A change applies without stopping anything.
-     */
+    /** How fast messages are sent, by all bindings of this sender together. A wait does not count as an attempt. Default: no limit. A change applies without stopping anything. */
     readonly rate_limit?: RateLimitOptions | undefined;
     /** The options that this transport has for senders. */
     readonly options?: { readonly [name: string]: unknown } | undefined;
@@ -311,11 +225,7 @@ export interface BridgeDocument {
     readonly sender_id: string;
     /** The session that its messages go over; the bridge then manages it. Default: that of the sender. */
     readonly session_id?: string | undefined;
-    /**
-     * The address at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for subject and
-     * id of the message. In a topic of MQTT and a subject of NATS a value is one level, except for `{$subject}` and
-     * `{name...}`.
-     */
+    /** The address at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for subject and id of the message. In a topic of MQTT and a subject of NATS a value is one level, except for `{$subject}` and `{name...}`. */
     readonly address?: string | undefined;
   }[] | undefined;
   /** Steps that messages pass before they are sent; routes name them. */
@@ -333,10 +243,7 @@ export interface BridgeDocument {
     readonly id: string;
     /** The receiver that feeds it. */
     readonly receiver_id: string;
-    /**
-     * `direct_hold`: the source keeps a message until the target has it. `shared_outbox`: the outbox keeps it. Default:
-     * direct_hold.
-     */
+    /** `direct_hold`: the source keeps a message until the target has it. `shared_outbox`: the outbox keeps it. Default: direct_hold. */
     readonly delivery_mode?: "direct_hold" | "shared_outbox" | undefined;
     /** `single`: each message goes to one binding. `fan_out`: to all that the resolver chooses. Default: single. */
     readonly dispatch_mode?: "single" | "fan_out" | undefined;
@@ -361,9 +268,7 @@ export interface BridgeDocument {
         /** The binding to send to, or a list of them. */
         readonly binding: string | readonly string[];
       }[] | undefined;
-      /**
-       * The binding, or a list of them, when nothing else matches. Default: the message fails as BINDING_UNRESOLVED.
-       */
+      /** The binding, or a list of them, when nothing else matches. Default: the message fails as BINDING_UNRESOLVED. */
       readonly default_binding?: string | readonly string[] | undefined;
     } | {
       /** By the exact value of one header. */
@@ -372,28 +277,20 @@ export interface BridgeDocument {
       readonly header: string;
       /** From a value of the header to a binding, or a list of them. */
       readonly map: { readonly [name: string]: string | readonly string[] };
-      /**
-       * The binding, or a list of them, when nothing else matches. Default: the message fails as BINDING_UNRESOLVED.
-       */
+      /** The binding, or a list of them, when nothing else matches. Default: the message fails as BINDING_UNRESOLVED. */
       readonly default_binding?: string | readonly string[] | undefined;
     } | undefined;
     /** The bindings that messages can go to. */
     readonly bindings: readonly string[];
     /** Limits, retries and failures. */
     readonly policy?: {
-      /**
-       * The most messages that are held unsettled at once. At this limit the source has to wait: there is no other
-       * back-pressure. Default: 100.
-       */
+      /** The most messages that are held unsettled at once. At this limit the source has to wait: there is no other back-pressure. Default: 100. */
       readonly max_in_flight?: number | undefined;
       /** The most attempts, the first one included, before a transient error counts as a failure. Default: 5. */
       readonly max_replay_attempts?: number | undefined;
       /** Above 0s: transient errors count as a failure only when the message is also older than this. Default: 0s. */
       readonly replay_budget?: string | undefined;
-      /**
-       * How long one send may take. Over an exclusive session it is at most nine tenths of `lease_ttl`, and its default
-       * at most half of `lease_ttl`. Default: 30s.
-       */
+      /** How long one send may take. Over an exclusive session it is at most nine tenths of `lease_ttl`, and its default at most half of `lease_ttl`. Default: 30s. */
       readonly send_timeout?: string | undefined;
       /** `shared_outbox` only: how many records may wait before the source is held back. Default: 10000. */
       readonly max_outbox_depth?: number | undefined;
@@ -419,10 +316,7 @@ export interface BridgeDocument {
         readonly jitter?: number | undefined;
       } | undefined;
     } | undefined;
-    /**
-     * How fast messages are taken from the receiver; what an operator injects or redrives does not count. Default: no
-     * limit. A change applies without stopping anything.
-     */
+    /** How fast messages are taken from the receiver; what an operator injects or redrives does not count. Default: no limit. A change applies without stopping anything. */
     readonly rate_limit?: RateLimitOptions | undefined;
   }[] | undefined;
 }
@@ -431,10 +325,7 @@ export interface BridgeDocument {
 export interface RateLimitOptions {
   /** How many messages go through each second, in the long run. */
   readonly messages_per_second: number;
-  /**
-   * How many messages may go at once after a pause. Default: those of one second, at least 1. Those of 10 ms may always
-   * go at once.
-   */
+  /** How many messages may go at once after a pause. Default: those of one second, at least 1. Those of 10 ms may always go at once. */
   readonly burst?: number | undefined;
 }
 
