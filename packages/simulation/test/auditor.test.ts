@@ -192,8 +192,14 @@ test("more attempts than the cap allows are told of: of each process, and of all
   const begun = auditing({ faults: [] });
   for (let tries = 1; tries <= 4; tries++) begun.targets.failed(0, "out", timeout, one);
   expect(begun.violations).toEqual(["message 0 was tried 4 times at out, where 3 have a cause"]);
-  for (const ended of [true, false]) {
-    const fanned = auditing({ faults: [], bindings: ["out", "other"] });
+  const { broker } = draw(1);
+  for (const [ended, counts, told] of [
+    [true, false, []],
+    [false, false, ["message 0 was tried 5 times at out, where 4 have a cause"]],
+    // Of the hold before it counts one.
+    [false, true, []],
+  ] as const) {
+    const fanned = auditing({ faults: [], bindings: ["out", "other"], broker: { ...broker, counts } });
     const fail = (times: number): void => {
       for (let tries = 0; tries < times; tries++) fanned.targets.failed(0, "out", timeout, one);
     };
@@ -201,7 +207,9 @@ test("more attempts than the cap allows are told of: of each process, and of all
     if (ended) fanned.letters.kept(letter, 0);
     fanned.source.handedBack(0);
     fail(2);
-    expect(fanned.violations).toEqual(ended ? [] : ["message 0 was tried 5 times at out, where 4 have a cause"]);
+    expect(fanned.violations).toEqual(told);
+    fail(1);
+    if (counts) expect(fanned.violations).toEqual(["message 0 was tried 6 times at out, where 5 have a cause"]);
   }
   const lapsed = auditing({ faults: [], outbox });
   lapsed.outbox.lapsed(0, "out");
