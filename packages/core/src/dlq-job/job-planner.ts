@@ -86,7 +86,7 @@ export async function planJob(
       ...(changed === 0
         ? []
         : [
-            `${changed} of ${sampled.length} looked at were marked later than the clock of this instance says: the job leaves them out`,
+            `${changed} of ${sampled.length} looked at were marked later than the clock of this instance says, and the job leaves them out: check the clocks, then quarantine and assign them anew`,
           ]),
       ...[odd, ahead].filter((warning) => warning !== undefined),
     ],

@@ -104,6 +104,21 @@ test("operators 3.4: whatever is marked while a job runs, and whoever is killed,
   );
 }, 60_000);
 
+test("a plan warns of what was marked by a clock that is ahead, which its job leaves out", async () => {
+  const bridge = await started();
+  const { clock, dlq, supervisor } = bridge;
+  await fill(dlq, 3);
+  const at = clock.now() + 3_600_000;
+  for (const quarantined of [true, false]) await dlq.marks?.mark(new Map([["e00001", { quarantined, at }]]), bound());
+  const { id, plan } = await begun(bridge);
+  expect(plan.warnings).toContain(
+    "1 of 3 looked at were marked later than the clock of this instance says, and the job leaves them out: check the clocks, then quarantine and assign them anew",
+  );
+  expect(await until(bridge, id, "completed")).toMatchObject({ total: 3, counts: { succeeded: 2, skipped: 1 } });
+  expect(await stored(dlq)).toEqual(["e00001"]);
+  await supervisor.shutdown();
+});
+
 test("what a job has tried it may try again, whatever was marked since; of what it has not, only what was not", () => {
   const job = { id: "j", kind: "redrive", query: {}, createdAt: 10 } as const;
   const mark = { count: 1, lastAt: 12, lastCode: "TIMEOUT", lastError: "no", jobTry: 1 } as const;
