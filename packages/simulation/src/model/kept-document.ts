@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BridgeDocument } from "@bridge/config";
 import { MemoryDocument } from "@bridge/memory";
 import type { LeftProbation, LeftStore, Probation, StoredConfig } from "@bridge/ports";
@@ -87,7 +88,7 @@ export class KeptDocument {
     const { auditor, trace } = this.options;
     const version = auditor.documents.highest + 1;
     this.away = undefined;
-    this.held.replace(plain(document, version));
+    this.held.replace(plain(this.#isMovedUntold(document) ? { ...document, stores: this.#stores } : document, version));
     auditor.documents.written(version);
     trace.add(`somebody writes version ${version} of the document by hand`);
   }
@@ -95,11 +96,20 @@ export class KeptDocument {
   /** The same person restores an older version, `back` versions ago. */
   older(back: number): void {
     const former = this.held.kept[Math.min(back, this.held.kept.length) - 1];
-    if (former === undefined) return;
+    if (former === undefined || this.#isMovedUntold(former.document)) return;
     this.away = undefined;
     this.held.replace(former.document);
     this.options.auditor.documents.wanted(former.version);
     this.options.trace.add(`somebody puts back version ${former.version} of the document by hand`);
+  }
+
+  get #stores(): BridgeDocument["stores"] {
+    return (this.stored.document as Pick<BridgeDocument, "stores">).stores;
+  }
+
+  /** Whether it has the outbox elsewhere where nothing is remembered: the manual warns of doing so by hand. */
+  #isMovedUntold({ stores }: Pick<BridgeDocument, "stores">): boolean {
+    return this.options.habits.shared && !isDeepStrictEqual(stores?.outbox, this.#stores?.outbox);
   }
 
   /** A document has come into force for whoever starts now. */

@@ -21,8 +21,9 @@ import { Follower, NO_SOURCES } from "./follower.ts";
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
 
-/** How long a start waits for the document. */
+/** How long a start waits for the document, and the last look before an end. */
 const READ_MS = 30_000;
+const LOOK_MS = 5_000;
 /** What is on probation at a start goes on at least so long. */
 const LEAST_LEFT_MS = 60_000;
 
@@ -38,6 +39,7 @@ export class Configured {
   readonly transactions: ConfigTransactions;
   readonly follower: Follower;
   readonly store: ConfigStore;
+  readonly #instance: Instance;
   readonly #resumes: boolean;
   /** What its engine starts with. */
   readonly #first: BridgeConfig;
@@ -45,7 +47,7 @@ export class Configured {
   /** In the order of a real start: what is on probation is settled before the document is read. `undefined`: it cannot be run. */
   static async start(world: World, instance: Instance): Promise<Configured | undefined> {
     const store = documentStore(world.document, instance.owner, instance.clock);
-    const read = (instead?: StoredConfig) => configToStartWith(store, instance, instead);
+    const read = (instead?: StoredConfig) => runnable(store, instance, READ_MS, instead);
     const { registry, seams } = instance;
     const settling = { ...seams, storesOf: namedStores({ registry, sources: NO_SOURCES, ...seams }) };
     const { settled, configuration: config } = await settleProbation(store, settling, read);
@@ -69,6 +71,7 @@ export class Configured {
     store: ConfigStore,
     { settled, leftBehind, resumes, first }: Found,
   ) {
+    this.#instance = instance;
     this.#resumes = resumes;
     this.#first = first;
     const { registry, seams, supervisor, owner, name } = instance;
@@ -122,19 +125,27 @@ export class Configured {
     return this.follower.error ?? this.transactions.notApplied()?.error;
   }
 
+  /** Before an orderly end: what it runs is remembered, if another hand has stored what could leave messages behind. */
+  async lastLook(): Promise<void> {
+    if (this.store.departures === undefined) return;
+    const next = await runnable(this.store, this.#instance, LOOK_MS);
+    if (next !== undefined) await this.#instance.supervisor.announce(next).catch(() => {});
+  }
+
   /** The process ends in order; its engine has. */
   async end(): Promise<void> {
-    this.follower.stop();
     await this.transactions.suspend();
   }
 }
 
-async function configToStartWith(
+/** What is stored, or is to run `instead`, unless that cannot be run, or not be read in time. */
+async function runnable(
   store: ConfigStore,
   { registry, clock }: Instance,
-  instead: StoredConfig | undefined,
+  mostMs: number,
+  instead?: StoredConfig,
 ): Promise<BridgeConfig | undefined> {
-  using bound = deadline(clock, READ_MS, new Error("the document could not be read"));
+  using bound = deadline(clock, mostMs, new Error("the document could not be read"));
   try {
     const stored = instead ?? (await orAborted(store.load(bound.signal), bound.signal));
     if (stored === undefined) return undefined;

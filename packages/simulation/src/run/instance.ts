@@ -170,11 +170,15 @@ export class Instance {
     for (const way of ways) this.owner.blocked?.set(`${edge} ${way}`, until);
   }
 
-  /** It ends in order. */
-  async end(): Promise<void> {
+  /** It ends in order, as the host ends a process; `onEnded`: its engine has. */
+  async end(onEnded?: () => void): Promise<void> {
     this.ending = true;
-    await this.supervisor.shutdown();
-    await this.configured?.end();
+    const { configured, supervisor } = this;
+    const looked = configured?.lastLook();
+    const ended = supervisor.shutdown().then(onEnded);
+    configured?.follower.stop();
+    await Promise.all([ended, looked]);
+    await configured?.end();
   }
 
   /** Its memory is gone, and promises that still run in it reach nobody. */

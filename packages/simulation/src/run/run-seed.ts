@@ -211,14 +211,12 @@ function compareBooks({ auditor, plan }: World, instances: readonly Instance[]):
 /** Shuts an instance down. Invariant 9: nothing of it is left. */
 async function end(world: World, instance: Instance): Promise<void> {
   const { time, auditor } = world;
-  const { supervisor, owner } = instance;
+  const { owner } = instance;
   let over = false;
   const ended = watchStop(world, instance, "shutdown");
   const shutDown = async (): Promise<void> => {
     instance.recorder?.[Symbol.dispose]();
-    await supervisor.shutdown();
-    ended();
-    await instance.configured?.end();
+    await instance.end(ended);
   };
   shutDown().then(
     () => {
