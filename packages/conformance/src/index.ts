@@ -18,7 +18,12 @@ export {
 } from "./config-staging/config-staging-cases.ts";
 export { describeConfigStaging } from "./config-staging/describe-config-staging.ts";
 export { type ConfigStoreCaseName, configStoreCases } from "./config-store/config-store-cases.ts";
-export { type ConfigDocument, type ConfigPlace, type ConfigStoreSubject } from "./config-store/config-store-subject.ts";
+export {
+  type ConfigDocument,
+  type ConfigLeaver,
+  type ConfigPlace,
+  type ConfigStoreSubject,
+} from "./config-store/config-store-subject.ts";
 export { describeConfigStore } from "./config-store/describe-config-store.ts";
 export { deadLetter, type DeadLetterFields } from "./dlq/dead-letters.ts";
 export { describeDlqParts } from "./dlq/describe-dlq-parts.ts";

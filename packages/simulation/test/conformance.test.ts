@@ -171,8 +171,21 @@ function placeOf(shared: boolean, document?: Readonly<Record<string, unknown>>):
     second: async () => open(),
     reopen: async () => {
       // Those before have ended, so that they have no locks.
-      for (const before of owners) kept.letGoOfNote(before);
+      for (const before of owners) kept.letGo(before);
       return open();
+    },
+    leaver: async () => {
+      const store = open();
+      const by = owners.at(-1);
+      const stored = await store.load(new AbortController().signal);
+      if (stored === undefined) throw new Error("nothing is stored");
+      await store.departures?.remember(stored, new AbortController().signal, {});
+      return {
+        forget: async () => store.departures?.forget(new AbortController().signal),
+        kill: async () => {
+          if (by !== undefined) by.alive = false;
+        },
+      };
     },
     content: async () => (kept.away === "missing" ? undefined : JSON.stringify(kept.stored.document)),
     replace: async (next) => {

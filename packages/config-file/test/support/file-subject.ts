@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ConfigDocument, ConfigPlace, ConfigStoreSubject } from "@bridge/conformance";
 import { stringify } from "yaml";
 import { type ConfigFile, openConfigFile } from "../../src/index.ts";
+import { leftElsewhere } from "./left-elsewhere.ts";
 
 /** Told by the system, and settled at once. */
 const watch = () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) as const;
@@ -32,6 +33,7 @@ async function place(document: ConfigDocument | undefined): Promise<ConfigPlace>
     store: open(),
     second: async () => open(),
     reopen: async () => open(),
+    leaver: () => leftElsewhere(path),
     content: () => readFile(path, "utf8").catch(() => undefined),
     replace,
     remove: () => rm(path),

@@ -69,6 +69,15 @@ export const DEPARTURE_CHECKS = {
     await departuresOf(next).forget(signal);
     assert.equal(await departuresOf(place.store).find(signal), undefined);
   }),
+  "what a process has forgotten is another's alone when that remembers it": at(async (place, signal) => {
+    const former = await loadOf(place.store, signal);
+    const next = await place.second();
+    await departuresOf(place.store).remember(former, signal, PLACES);
+    await departuresOf(place.store).forget(signal);
+    await departuresOf(next).remember(await loadOf(next, signal), signal, PLACES);
+    await departuresOf(place.store).forget(signal);
+    assert.equal((await departuresOf(next).find(signal))?.revision, former.revision);
+  }),
   "nothing is stored by it, and it goes on while nothing is stored": at(async (place, signal) => {
     const content = await place.content();
     const former = await loadOf(place.store, signal);
@@ -83,7 +92,7 @@ export const DEPARTURE_CHECKS = {
   }),
 } as const satisfies Record<string, ConfigStoreCheck>;
 
-function departuresOf(store: ConfigStore): ConfigDepartures {
+export function departuresOf(store: ConfigStore): ConfigDepartures {
   assert.ok(store.departures !== undefined, "the store remembers no departures");
   return store.departures;
 }

@@ -29,4 +29,13 @@ export interface ConfigPlace extends AsyncDisposable {
   damage(secret: string): Promise<void>;
   /** Ends `store` as abruptly as it can be done, and opens what is left. Without this what survives has to be excused. */
   reopen?(): Promise<ConfigStore>;
+  /** Another process, which has remembered what is stored and goes on. Without this `departures` have no `elsewhere`. */
+  leaver?(): Promise<ConfigLeaver>;
+}
+
+/** A process that leaves the stores of what it has remembered. */
+export interface ConfigLeaver {
+  /** Nothing waits there any more: it forgets that, and lives on. */
+  forget(): Promise<void>;
+  kill(): Promise<void>;
 }

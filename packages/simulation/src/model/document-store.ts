@@ -110,9 +110,12 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     },
     ...(shared
       ? { staging: stagingOf(kept, real.staging, ask, sight, onEnd) }
-      : { probations: fileProbations({ kept, owner, ask, sight, onEnd }), departures: fileDepartures(kept, ask) }),
+      : {
+          probations: fileProbations({ kept, owner, ask, sight, onEnd }),
+          departures: fileDepartures(kept, owner, ask),
+        }),
     async [Symbol.asyncDispose]() {
-      kept.letGoOfNote(owner);
+      kept.letGo(owner);
     },
   };
 }

@@ -36,7 +36,7 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
     const { note, away } = kept;
     if (note === undefined) return undefined;
     const { probation, tried, former, reversal, orderly } = note;
-    if (!kept.tryHoldNote(owner)) return { probation, orderly, runs: true };
+    if (!kept.noteLock.tryHold(owner)) return { probation, orderly, runs: true };
     own = { tried, former };
     const ended = { ...left(note), orderly: false, reversal: reversal ?? { why: "process_ended" } };
     if (away === "unreadable")
@@ -55,7 +55,7 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
       const work = async (): Promise<StoredConfig | undefined> => {
         const former = kept.stored;
         if (kept.away !== undefined || former.revision !== expected.revision) return undefined;
-        if (!kept.tryHoldNote(owner)) return undefined;
+        if (!kept.noteLock.tryHold(owner)) return undefined;
         const current = held.write(document, expected.version + 1);
         kept.noteWritten("written to be tried out", current);
         kept.noteTried(current, probation.confirmBy);
@@ -82,7 +82,7 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
         if (note?.tried.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
         kept.note = undefined;
         own = undefined;
-        kept.letGoOfNote(owner);
+        kept.noteLock.letGo(owner);
       });
     },
     elsewhere: (signal) =>
@@ -90,7 +90,7 @@ export function fileProbations({ kept, owner, ask, sight, onEnd }: FileProbation
         const { note, away } = kept;
         if (own !== undefined || note === undefined || away !== undefined || !isThere(note)) return undefined;
         const { probation, orderly } = note;
-        return { probation, orderly, runs: kept.isTriedBeside(owner) };
+        return { probation, orderly, runs: kept.noteLock.isHeldBeside(owner) };
       }),
   };
 }

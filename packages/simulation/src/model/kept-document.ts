@@ -7,6 +7,7 @@ import type { Moments } from "../run/moments.ts";
 import type { DocumentHabits } from "../plan/planned-commit.ts";
 import type { Trace } from "../trace.ts";
 import type { Owner } from "../time/virtual-time.ts";
+import { ProcessLock } from "./process-lock.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
 
 export interface KeptDocumentOptions extends Omit<RemoteOptions, "name" | "habits"> {
@@ -43,10 +44,12 @@ export class KeptDocument {
   away: Away | undefined;
   /** Of a file. */
   note: ProbationNote | undefined;
-  /** Whose that is, for as long as that process lives. */
-  #noteHolder: Owner | undefined;
+  /** Whose that is. */
+  readonly noteLock = new ProcessLock();
   /** Beside a file: what messages came in under that may still wait where the document says nothing of. */
   leaving: StoredConfig | undefined;
+  /** Who goes on leaving that. */
+  readonly leavingLock = new ProcessLock();
   /** Beside a file: former documents that have left something in their stores, the newest first. */
   left: readonly LeftDocument[] = [];
 
@@ -68,19 +71,10 @@ export class KeptDocument {
     return this.held.staged !== undefined || this.note !== undefined;
   }
 
-  /** Whether another living process holds the lock of the note. */
-  isTriedBeside(owner: Owner): boolean {
-    return this.#noteHolder !== owner && this.#noteHolder?.alive === true;
-  }
-
-  tryHoldNote(owner: Owner): boolean {
-    if (this.isTriedBeside(owner)) return false;
-    this.#noteHolder = owner;
-    return true;
-  }
-
-  letGoOfNote(owner: Owner): void {
-    if (this.#noteHolder === owner) this.#noteHolder = undefined;
+  /** A process has closed it. */
+  letGo(owner: Owner): void {
+    this.noteLock.letGo(owner);
+    this.leavingLock.letGo(owner);
   }
 
   /** Somebody who knows nothing about instances writes another document: the next version. */

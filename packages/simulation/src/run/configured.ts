@@ -53,7 +53,7 @@ export class Configured {
     const { settled, configuration: config } = await settleProbation(store, settling, read);
     if (config === undefined) return undefined;
     const { note } = world.document;
-    const isOthers = world.document.isTriedBeside(instance.owner);
+    const isOthers = world.document.noteLock.isHeldBeside(instance.owner);
     if (settled === undefined && note !== undefined && !isOthers) world.auditor.documents.stays(note.probation.version);
     const left = await leftBefore(store, instance, config);
     const resumes = left !== undefined && "config" in left && settled === undefined;
