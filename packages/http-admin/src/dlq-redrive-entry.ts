@@ -7,8 +7,8 @@ import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { changedParts, edited, type Edit, editBody, isEdit, payloadFacts } from "./dlq-edit.ts";
 import { explain, REASONS } from "./not-delivered.ts";
-import { notDelivered, notRedriven, redrivenEntry } from "./schemas.ts";
-import { notDeliveredToWire } from "./wire.ts";
+import { entryNotDelivered, notRedriven, redrivenEntry } from "./schemas.ts";
+import { entryNotDeliveredToWire } from "./wire.ts";
 
 const GONE = "the entry is gone: somebody has deleted or redriven it meanwhile, and nothing was written";
 /** Nothing is written to the DLQ: the entry is there. */
@@ -51,7 +51,7 @@ export function dlqRedriveEntryEndpoint(
       200: { description: "It was delivered and the entry is deleted.", schema: redrivenEntry },
       422: {
         description: "The route settled it without delivering it: the entry stays as it was.",
-        schema: notDelivered,
+        schema: entryNotDelivered,
       },
     },
   }).handle(async ({ params: { id }, body }) => {
@@ -73,23 +73,24 @@ export function dlqRedriveEntryEndpoint(
     }
     if (result.kind === "not_delivered") return notDeliveredReply(result.result, detail());
     if (result.kind !== "redriven") throw refusalOf(result, detail());
-    const { envelopeId, warning } = result;
-    const said = { status: "redriven", entry_id: id, envelope_id: envelopeId } as const;
+    const { warning } = result;
+    const said = { status: "redriven", entry_id: id, ...named(result.envelopeId) } as const;
     return {
       status: 200,
       body: { ...said, ...(warning !== undefined && { warning }) },
-      audit: { detail: { ...detail(), envelope_id: envelopeId } },
+      audit: { detail: { ...detail(), ...named(result.envelopeId) } },
     };
   });
 }
 
 function notDeliveredReply(result: InjectResult, detail: object) {
-  const { outcome, envelopeId } = result;
+  const { outcome } = result;
   if (outcome === "delivered" || outcome === "duplicate") throw new Error(`${outcome} is no failure`);
+  const body = entryNotDeliveredToWire(result, outcome, explain(result, KEPT[outcome]));
   return {
     status: 422 as const,
-    body: notDeliveredToWire(result, outcome, explain(result, KEPT[outcome])),
-    audit: { outcome: "not_delivered" as const, detail: { ...detail, envelope_id: envelopeId, settled: outcome } },
+    body,
+    audit: { outcome: "not_delivered" as const, detail: { ...detail, ...named(body.envelope_id), settled: outcome } },
   };
 }
 
@@ -103,17 +104,22 @@ function refusalOf(refused: Refused, detail: object): HttpError {
     case "quarantined":
       return told(409, "entry is quarantined", { reason: "quarantined" });
     case "gone": {
-      const { envelopeId: envelope_id } = refused.result;
-      return told(409, explain(refused.result, GONE), { reason: "gone", envelope_id });
+      const { envelopeId, unsent } = refused.result;
+      const id = unsent === true ? undefined : envelopeId;
+      return told(409, explain(refused.result, GONE), { reason: "gone", ...named(id) });
     }
     case "busy":
-      return told(409, "entry already redriven or concurrently deleted", { reason: "busy", ...sentAs(refused) });
+      return told(409, "entry already redriven or concurrently deleted", {
+        reason: "busy",
+        ...named(refused.envelopeId),
+      });
     case "not_deleted":
       return told(500, "delivered, entry not deleted: redrive it again, which deletes it and sends nothing");
   }
 }
 
-function sentAs({ envelopeId }: { readonly envelopeId?: string | undefined }): { readonly envelope_id?: string } {
+/** Nothing is named that was not sent. */
+function named(envelopeId: string | undefined): { readonly envelope_id?: string } {
   return envelopeId === undefined ? {} : { envelope_id: envelopeId };
 }
 

@@ -30,6 +30,13 @@ export const notDelivered = v.object({
   envelope_id: v.string(),
   warning: v.optional(v.string()),
 });
+const sentAs = v.optional(
+  v.pipe(
+    v.string(),
+    v.description("That it was sent under. Absent: another redrive has sent it, and this one nothing."),
+  ),
+);
+export const entryNotDelivered = v.object({ ...notDelivered.entries, envelope_id: sentAs });
 
 const entryFields = {
   id: v.string(),
@@ -192,7 +199,7 @@ export const redriven = v.object({ redriven: count, failed: v.literal(0), warnin
 export const redrivenEntry = v.object({
   status: v.literal("redriven"),
   entry_id: v.string(),
-  envelope_id: v.pipe(v.string(), v.description("That it was sent under.")),
+  envelope_id: sentAs,
   warning: v.optional(v.string()),
 });
 export const notRedriven = v.object({

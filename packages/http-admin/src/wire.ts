@@ -45,6 +45,16 @@ export function notDeliveredToWire(
   return { error, reason, envelope_id: envelopeId, ...(warning !== undefined && { warning }) };
 }
 
+/** Of a redrive of which another one was faster, and which has sent nothing itself, no message is named. */
+export function entryNotDeliveredToWire(
+  result: InjectResult,
+  reason: InferOutput<typeof schemas.notDelivered>["reason"],
+  error: string,
+): InferOutput<typeof schemas.entryNotDelivered> {
+  const { envelope_id, ...said } = notDeliveredToWire(result, reason, error);
+  return result.unsent === true ? said : { ...said, envelope_id };
+}
+
 /** `cap` is where counting stopped. */
 export function summaryToWire(count: number, cap: number): InferOutput<typeof schemas.summary> {
   return { configured: true, count: Math.min(count, cap), count_capped: count >= cap };

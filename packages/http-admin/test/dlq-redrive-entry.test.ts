@@ -37,6 +37,21 @@ describe("operators 4: edit and redrive", () => {
     expect(await admin.ids()).toEqual([]);
   });
 
+  it("names no message when the outbox knows that the entry was delivered before, and only deletes it", async () => {
+    const inOutbox = deadLetter("e1", { routeId: "boxed", bindingId: "boxed" });
+    await using admin = await startWith(inOutbox, { outbox: true });
+    const first = await redrive(admin, {});
+    expect(first.body).toMatchObject({ status: "redriven", envelope_id: sentTo(admin, "boxed-out")?.id });
+    await keep(admin, inOutbox);
+    const { status, body } = await redrive(admin, {});
+    expect([status, body]).toEqual([
+      200,
+      { status: "redriven", entry_id: "e1", warning: expect.stringContaining("sent nothing") as string },
+    ]);
+    expect([admin.hub.channel("boxed-out").arrived, await admin.ids()]).toEqual([1, []]);
+    expect(admin.events.at(-1)?.detail).not.toHaveProperty("envelope_id");
+  });
+
   it("each part of it can be another one", async () => {
     await using admin = await startWith();
     const edit = {

@@ -10,7 +10,8 @@ import { SentAsKept } from "./as-kept.ts";
 
 /** What became of the redrive of a single entry, which stays as it was unless it was `redriven`. */
 export type RedrivenEntry =
-  | { readonly kind: "redriven"; readonly envelopeId: string; readonly warning?: string | undefined }
+  /** Without `envelopeId` another redrive has sent it, and only the entry was left to be deleted. */
+  | { readonly kind: "redriven"; readonly envelopeId: string | undefined; readonly warning?: string | undefined }
   /** The route has ended the message otherwise; the entry has a mark that says so. */
   | { readonly kind: "not_delivered"; readonly result: InjectResult }
   /** It is delivered, and the store did not delete the entry: another redrive of it does that, and sends nothing. */
@@ -68,11 +69,11 @@ async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry
     case "delivered":
       // Of what was delivered before only the entry was left to be deleted.
       if (result === undefined) return { kind: "busy" };
-      return { kind: "redriven", envelopeId: result.envelopeId, warning: warningOf(options, { entry, sent, result }) };
+      return { kind: "redriven", envelopeId: sentAs(result), warning: warningOf(options, { entry, sent, result }) };
     case "gone":
-      return { kind: "busy", envelopeId: result?.envelopeId };
+      return { kind: "busy", envelopeId: sentAs(result) };
     case "not_deleted":
-      return { kind: "not_deleted", envelopeId: result?.envelopeId };
+      return { kind: "not_deleted", envelopeId: sentAs(result) };
     case "not_delivered": {
       const { outcome, error } = attempted.result;
       if (outcome === "duplicate") return { kind: "busy" };
@@ -91,6 +92,11 @@ async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry
     case "refused":
       throw attempted.error;
   }
+}
+
+/** Under which id this redrive has sent it; `undefined` when it has sent nothing. */
+function sentAs(result: InjectResult | undefined): string | undefined {
+  return result?.unsent === true ? undefined : result?.envelopeId;
 }
 
 /** 48 bits: no two redrives of one entry have the same. */

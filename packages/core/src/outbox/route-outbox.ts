@@ -23,6 +23,8 @@ export interface RouteOutboxOptions {
 /** The outcome of an injected message whose legs went into the outbox. */
 export interface DrainedOutcome extends Outcome {
   readonly warning?: string;
+  /** Of a redrive: every record is that of another redrive. */
+  readonly unsent?: true;
   /**
    * Whether the drain of this redrive deletes the dead letter: false for a duplicate of another redrive, and when a
    * drain found it gone.
@@ -180,6 +182,7 @@ export class RouteOutbox implements Disposable {
       ...all,
       failedBindings: [...all.failedBindings, ...failed],
       ...(seen && { warning: DUPLICATE_WARNING }),
+      ...(redriven !== undefined && seen && !records.some(isOwn) && { unsent: true }),
       ...(redriven !== undefined && { entryMayBeGone: !seen && !redriven.deletedByOthers }),
     };
   }
@@ -211,6 +214,10 @@ export class RouteOutbox implements Disposable {
       return { disposition: "dead_lettered", bindingId };
     }
   }
+}
+
+function isOwn({ disposition }: LegOutcome): boolean {
+  return disposition === "persisted";
 }
 
 function stillPending(): OperationError {

@@ -11,6 +11,8 @@ export interface InjectResult {
   readonly error?: BridgeError;
   /** The bindings that failed; empty when it was delivered or no binding had been chosen. */
   readonly failedBindings: readonly string[];
+  /** Of a redrive through the outbox, which had it already from another redrive: nothing goes out under this id. */
+  readonly unsent?: true;
   /** Of a redrive through the outbox: whether its drain, or another caller, may have deleted the dead letter. */
   readonly entryMayBeGone?: boolean;
   /** Something the caller should know although the call succeeded (spec 4.4.5). */

@@ -50,7 +50,7 @@ export function replayOf(
  */
 export function resultOf(work: Work, outcome: DrainedOutcome, signal: AbortSignal): InjectResult {
   const { received, span } = work;
-  const { disposition, error, failedBindings, warning, entryMayBeGone } = outcome;
+  const { disposition, error, failedBindings, warning, unsent, entryMayBeGone } = outcome;
   if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
     if (!work.handedOut) throw notBegun();
     signal.throwIfAborted();
@@ -62,6 +62,7 @@ export function resultOf(work: Work, outcome: DrainedOutcome, signal: AbortSigna
     failedBindings,
     ...(error !== undefined && { error }),
     ...(warning !== undefined && { warning }),
+    ...(unsent !== undefined && { unsent }),
     ...(entryMayBeGone !== undefined && { entryMayBeGone }),
     ...(span !== undefined && { trace: span.context }),
   };

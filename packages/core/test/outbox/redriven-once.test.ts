@@ -5,7 +5,9 @@ import { times } from "@bridge/tooling/long";
 import { memoryHub } from "@bridge/transport-memory";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { RedrivenEntry } from "../../src/dlq/redrive-entry.ts";
 import type { RedriveResult } from "../../src/dlq/redrive-result.ts";
+import { OperationError } from "../../src/operation-error.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions, outage, refusal } from "../support/memory-bridge.ts";
@@ -45,10 +47,17 @@ async function pair(pauseMs: () => number, options: MemoryBridgeOptions = {}) {
     await clock.delay(pauseMs(), signal);
     return result;
   };
+  /** The envelopes that the outbox has taken: it sends no others. */
+  const taken = new Set<string>();
+  const persist: OutboxStore["persist"] = async (records, signal) => {
+    const results = await inner.persist(records, signal);
+    for (const [at, { envelope }] of records.entries()) if (results[at]?.kind === "persisted") taken.add(envelope.id);
+    return results;
+  };
   const outbox: OutboxStore = {
     ...inner,
     shared: true,
-    persist: (records, signal) => after(signal, () => inner.persist(records, signal)),
+    persist: (records, signal) => after(signal, () => persist(records, signal)),
     finish: (ends, signal) => after(signal, () => inner.finish(ends, signal)),
     redriving: (id, signal) => after(signal, () => inner.redriving(id, signal)),
     status: (id, signal) => after(signal, () => inner.status(id, signal)),
@@ -66,7 +75,9 @@ async function pair(pauseMs: () => number, options: MemoryBridgeOptions = {}) {
   for (const { supervisor } of bridges) await supervisor.start(bound());
   const redrive = (instance: number, ids: readonly string[]): Promise<RedriveResult> =>
     bridges[instance]?.supervisor.redrive(ids, bound()) ?? Promise.reject(new Error("there are two"));
-  const answers = async (asked: readonly Promise<RedriveResult>[]): Promise<readonly RedriveResult[]> => {
+  const redriveOne = (instance: number, id: string): Promise<RedrivenEntry> =>
+    bridges[instance]?.supervisor.redriveEntry(id, {}, bound()) ?? Promise.reject(new Error("there are two"));
+  const answers = async <Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> => {
     const state = { over: false };
     const all = Promise.all(asked).finally(() => (state.over = true));
     while (!state.over) await clock.advance(100);
@@ -75,7 +86,7 @@ async function pair(pauseMs: () => number, options: MemoryBridgeOptions = {}) {
   const shutdown = async (): Promise<void> => {
     for (const { supervisor } of bridges) await supervisor.shutdown();
   };
-  return { hub, clock, dlq, inner, redrive, answers, shutdown };
+  return { hub, clock, dlq, inner, taken, redrive, redriveOne, answers, shutdown };
 }
 
 const IDS = ["e1", "e2", "e3"];
@@ -181,6 +192,55 @@ describe("spec 4.6.10: two instances are asked to redrive the same entries of a 
     expect(await answers([redrive(1, ["e1"])])).toEqual([{ redriven: 1, failed: 0, errors: [] }]);
     expect(hub.channel("out").arrived).toBe(1);
     expect(await dlq.get("e1", bound())).toBeUndefined();
+    await shutdown();
+  });
+});
+
+/** Who finds the redrive of the other one in the outbox sends nothing, and is told so. */
+function unlessPending(error: unknown): undefined {
+  if (!(error instanceof OperationError) || error.kind !== "pending") throw error;
+}
+
+/** The message that an answer names. */
+function named(told: RedrivenEntry): string | undefined {
+  if ("envelopeId" in told) return told.envelopeId;
+  return "result" in told && told.result.unsent !== true ? told.result.envelopeId : undefined;
+}
+
+describe("spec 4.12.1: two instances are asked to redrive the same entry of a shared outbox by its id", () => {
+  const fanOut = { dispatchMode: "fan_out", bindings: ["out", "out2"] } as const;
+
+  test("whatever overlaps, an answer names no message that was not sent, and the one who sends it names it", async () => {
+    const pauses = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 20 });
+    const faults = fc.array(fc.constantFrom(refusal, outage), { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(pauses, faults, fc.nat(3), fc.boolean(), async (paused, failing, again, isFanOut) => {
+        let calls = 0;
+        const pause = (): number => paused[calls++ % paused.length] ?? 0;
+        const { hub, dlq, taken, redriveOne, answers, shutdown } = await pair(pause, isFanOut ? fanOut : {});
+        await dlq.put(entryOf("e1", isFanOut ? { bindingId: "" } : {}), bound());
+        for (const fault of failing) hub.channel("out").sends.failNext(1, fault);
+        const told: (RedrivenEntry | undefined)[] = [];
+        for (let round = 0; round <= again; round++)
+          told.push(...(await answers([0, 1].map((instance) => redriveOne(instance, "e1").catch(unlessPending)))));
+        const names = told.map((each) => each && named(each)).filter((id) => id !== undefined);
+        expect(names.filter((id) => !taken.has(id))).toEqual([]);
+        expect([...taken].filter((id) => !names.includes(id))).toEqual([]);
+        await shutdown();
+      }),
+      { numRuns: times(40, 400) },
+    );
+  }, 120_000);
+
+  test("one that was delivered before and could not be deleted is deleted, and names no message", async () => {
+    const { hub, dlq, redriveOne, answers, shutdown } = await pair(() => 5);
+    for (let round = 0; round < 2; round++) {
+      await dlq.put(entryOf("e1"), bound());
+      const [told] = await answers([redriveOne(round, "e1")]);
+      expect(told?.kind).toBe("redriven");
+      expect(told && named(told)).toEqual(round === 0 ? hub.channel("out").messages()[0]?.id : undefined);
+    }
+    expect(hub.channel("out").arrived).toBe(1);
     await shutdown();
   });
 });
