@@ -36,7 +36,7 @@ test.each([
     await using store = openDlq(scratch.path, { logger });
     expect((await store.list({}, ALL, signal)).map(({ id }) => id)).toEqual(["a", "b", "c"]);
     for (let twice = 0; twice < 2; twice++)
-      await expect(store.get("b", signal)).rejects.toThrow("dead letter b is not as it was written: it is kept");
+      await expect(store.get("b", signal)).rejects.toThrow('dead letter "b" is not as it was written: it is kept');
     expect(errors).toMatchObject([[expect.stringMatching(/is not as it was written/), { entry_id: "b" }]]);
     expect(await store.get("c", signal)).toEqual(deadLetter("c", {}, 1_000));
     expect(store.health?.()).toMatchObject({ fault: undefined, setAside: [], spoiled: 1 });

@@ -3,6 +3,7 @@ import { deadLetterHead } from "./dead-letter-head.ts";
 import type { DeadLetterMarks } from "./dead-letter-marks.ts";
 import type { DeadLetter, DeadLetterHead } from "./dlq-store.ts";
 import { BridgeError } from "./errors.ts";
+import { quotedId } from "./fingerprint.ts";
 import type { LogFields } from "./seams.ts";
 import { envelopeIdIn, packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 
@@ -136,7 +137,7 @@ export class SpoiledDeadLetter extends BridgeError {
     id: string,
     why = "is not as it was written: it is kept, and never delivered; delete it when it was looked at",
   ) {
-    super("INTERNAL", `dead letter ${id} ${why}`);
+    super("INTERNAL", `dead letter ${quotedId(id)} ${why}`);
   }
 }
 

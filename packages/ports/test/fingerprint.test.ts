@@ -1,6 +1,7 @@
+import { hash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fingerprintOf } from "../src/internal.ts";
+import { fingerprintOf, SpoiledDeadLetter, spoiledRecord } from "../src/internal.ts";
 
 const FAILURE = { routeId: "orders", bindingId: "to-shop", errorCode: "UNAVAILABLE" } as const;
 const of = (lastError: string, rest: object = {}) => fingerprintOf({ ...FAILURE, lastError, ...rest });
@@ -24,6 +25,62 @@ test("operators 1.5: 10,000 ids, numbers and times in one text come to one finge
     { numRuns: 10_000 },
   );
   expect([...seen]).toEqual([of("503 from the shop for 17, tried at 2026-11-22T10:00:00.000Z")]);
+});
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/** As random as ids are. */
+const idOf = (unit: string, length: number) =>
+  fc.nat().map((seed) => {
+    const bytes = hash("sha512", `${unit} ${seed}`, "buffer").subarray(0, length);
+    return [...bytes].map((byte) => unit[byte % unit.length]).join("");
+  });
+/** One in hundreds has no digit, or none but at its end, and reads like a word. */
+const readsLikeNoWord = (id: string): boolean => /\d[a-z]/i.test(id);
+const hasBothCases = (id: string): boolean => /[a-z]/.test(id) && /[A-Z]/.test(id);
+const ids = {
+  uuid: fc.uuid(),
+  "uuid in capitals": fc.uuid().map((id) => id.toUpperCase()),
+  ulid: fc.ulid(),
+  base32: idOf(BASE32, 26).filter(readsLikeNoWord),
+  "base32 of Crockford, in small letters": idOf(CROCKFORD.toLowerCase(), 26).filter(readsLikeNoWord),
+  base62: idOf(BASE64URL.slice(0, -2), 22).filter(readsLikeNoWord),
+  base64url: idOf(BASE64URL, 32).filter((id) => readsLikeNoWord(id) && hasBothCases(id) && !/^[-_]|[-_]$/.test(id)),
+  hexadecimal: fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 8, maxLength: 64 }),
+};
+
+test.each(Object.entries(ids))("spec 2.7: errors that differ only in an id are of one kind: %s", (_, id) => {
+  fc.assert(
+    fc.property(id, id, fc.constantFrom(" ", ": ", "=", "(", "order-", "msg_"), (one, other, before) => {
+      const error = (unknown: string) => `the shop does not know ${before}${unknown}, try another`;
+      expect(of(error(one))).toBe(of(error(other)));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("spec 2.7: errors that differ in what somebody has called something are of several kinds", () => {
+  const names = ["orders-eu-west", "invoices-eu-west", "PaymentGatewayTimeout", "StockServiceTimeout2"];
+  const more = [
+    "UNABLE_TO_VERIFY_LEAF",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "eu-west-1-orders-to-ship",
+    "eu-west-1-bills-to-send",
+  ];
+  const kinds = [...names, ...more].map((name) => of(`${name} is away`));
+  expect(new Set(kinds).size).toBe(kinds.length);
+});
+
+test("spec 2.7: of entries and records that are not as they were written each are of one kind, whatever their ids", () => {
+  const any = fc.oneof(fc.string({ unit: "binary", maxLength: 1_000 }), ...Object.values(ids), varying);
+  fc.assert(
+    fc.property(any, any, (one, other) => {
+      for (const error of [(id: string) => new SpoiledDeadLetter(id), spoiledRecord])
+        expect(of(error(one).message)).toBe(of(error(other).message));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test("operators 1.5: 200 texts come to 200 fingerprints", () => {

@@ -75,7 +75,7 @@ test("finding 3.3: a spoiled record is found again after a restart, and put asid
   {
     await using store = openOutbox(scratch.path);
     await expect(store.claimOne("r1", 1_000, signal)).rejects.toThrow(
-      /record r1 of the outbox is not as it was written/,
+      /record "r1" of the outbox is not as it was written/,
     );
   }
   {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { BridgeError } from "../errors.ts";
+import { quotedId } from "../fingerprint.ts";
 import type { OutboxRecord } from "../outbox-store.ts";
 
 /** The two envelopes of a record as a store keeps them: packed, with their payloads apart. */
@@ -26,5 +27,8 @@ export function recordSeal(record: OutboxRecord, content: PackedContent): Buffer
 
 /** What the claim of one record says that is not as it was written. */
 export function spoiledRecord(id: string): BridgeError {
-  return new BridgeError("INTERNAL", `record ${id} of the outbox is not as it was written: it is kept, and not sent`);
+  return new BridgeError(
+    "INTERNAL",
+    `record ${quotedId(id)} of the outbox is not as it was written: it is kept, and not sent`,
+  );
 }

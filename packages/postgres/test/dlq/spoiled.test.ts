@@ -24,7 +24,7 @@ test.skipIf(noPostgres).each([
     expect(page.map(({ id }) => id).toSorted()).toEqual(["a", "b", "c"]);
     const { routeId, category, failedAt } = deadLetter("b");
     expect(page.find(({ id }) => id === "b")).toMatchObject({ routeId, category, failedAt });
-    await expect(store.get("b", signal)).rejects.toThrow("dead letter b is not as it was written");
+    await expect(store.get("b", signal)).rejects.toThrow('dead letter "b" is not as it was written');
     expect(await store.get("c", signal)).toEqual(deadLetter("c"));
     expect(store.health?.().spoiled).toBe(1);
     expect(await store.admin.delete(["b"], signal)).toEqual(new Set(["b"]));
