@@ -62,6 +62,25 @@ it("spec 4.9.8: over restarts and commits it is told, until each of its stores h
   expect(readdirSync(versions())).toContain("42.reverted.yaml");
 });
 
+it("spec 4.9.8: what another process has left is told by one that runs from the next reload on, until its file is removed", async () => {
+  await using process = await restarted(here);
+  expect(process.told).toBeUndefined();
+  {
+    await using other = openConfigFile(here.path);
+    const left = await other.load(NEVER);
+    if (left === undefined) throw new Error("it is there");
+    await other.versions.left?.keep(left, ["outbox", "dlq"], NEVER);
+  }
+  const told = (): string | undefined => process.transactions.leftBehind();
+  await process.follow(42, MOVED);
+  await expect
+    .poll(told, PATIENCE)
+    .toMatch(/^version 41 has stores.outbox and stores.dlq at another place .*, version 42,/);
+  rmSync(theMarked());
+  await process.follow(42, MOVED);
+  await expect.poll(told, PATIENCE).toBeUndefined();
+});
+
 it("spec 4.9.8: a process that starts with these stores has nothing to tell, and notes that", async () => {
   await takenBack();
   writeFileSync(here.path, FORMER.replace("path: a", "path: b").replace("path: x", "path: y"));

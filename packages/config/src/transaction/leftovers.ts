@@ -61,6 +61,8 @@ export class Leftovers {
   /** What the process is about to run. */
   #starting: Running | undefined;
   #runs: number | undefined;
+  /** What came into force last. */
+  #inForce: Running | undefined;
   /** What could not be kept: its note says what it was, for the next start. */
   #unkept: { readonly stored: StoredConfig; readonly leftStores: LeftBehind["leftStores"] } | undefined;
 
@@ -124,20 +126,17 @@ export class Leftovers {
   runs(config: Running): void {
     this.#starting = undefined;
     this.#runs = config.configVersion;
+    this.#inForce = config;
     const before = this.#left;
-    if (before.length === 0) return;
     this.#left = narrowed(before, config);
-    if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) {
-      // Another process may have kept meanwhile that these stores were left.
-      void this.#turns.run(() => this.#note(config));
-      return;
-    }
+    // Also when nothing is known: another process may have kept meanwhile that stores were left.
+    void this.#turns.run(() => this.#note(config));
+    if (this.#left.length === before.length && this.#left.every((left, at) => left === before[at])) return;
     this.#parts.logger.info("stores of former versions run again: what they hold is delivered and seen", {
       config_version: config.configVersion,
       left_before: namesOf(before),
       left: namesOf(this.#left),
     });
-    void this.#turns.run(() => this.#note(config));
     const unkept = this.#unkept?.stored.version;
     if (unkept === undefined || this.#left.some(({ version }) => version === unkept)) return;
     this.#unkept = undefined;
@@ -149,16 +148,22 @@ export class Leftovers {
     await this.#turns.run(() => this.#locate());
   }
 
-  /** Never rejects: what is told without its file is told all the same. */
-  async #locate(): Promise<void> {
-    const { store } = this.#parts;
-    if (store.versions?.left === undefined || this.#left.length === 0) return;
+  /**
+   * Never rejects: what is told without its file is told all the same.
+   *
+   * @param adds whether what was kept meanwhile is told from now on. Default: only what is known is looked at
+   */
+  async #locate(adds = false): Promise<void> {
+    const { store, logger } = this.#parts;
+    if (store.versions?.left === undefined || (!adds && this.#left.length === 0)) return;
     const kept = await listed(this.#parts).catch(() => undefined);
     if (kept === undefined) return;
-    const { left, gone } = locatedLeft(this.#left, kept);
-    this.#left = inOrder(left);
+    const { left, found, gone } = locatedLeft(this.#left, kept);
+    const news = !adds || this.#inForce === undefined ? [] : narrowed(found, this.#inForce);
+    this.#left = inOrder([...left, ...news]);
+    if (news.length > 0) logger.warn("messages may wait in stores of former versions", { left: namesOf(news) });
     if (gone.length > 0)
-      this.#parts.logger.warn(
+      logger.warn(
         "what former versions have left in their stores is told no more: somebody has removed it, or another process has run these stores",
         {
           left: namesOf(gone),
@@ -177,7 +182,7 @@ export class Leftovers {
         const still = stillLeft(await leftBy(one, storesOf), config);
         if (still.length < one.stores.length) await bounded(clock, (signal) => left.narrow(one, still, signal));
       }
-      await this.#locate();
+      await this.#locate(true);
     } catch (error) {
       logger.warn("that nothing is left in former stores is not noted: the next start tells of it again", {
         error: messageOf(error),

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { LeftBehind } from "./left-behind.ts";
 import { samePlaces } from "./store-places.ts";
 
-/** What was left, as far as it is kept, or has not been kept yet; and what somebody has removed. */
+/** What was left, as far as it is kept, or has not been kept yet; what was kept meanwhile; and what somebody has removed. */
 export interface LocatedLeft {
   readonly left: readonly LeftBehind[];
+  readonly found: readonly LeftBehind[];
   readonly gone: readonly LeftBehind[];
 }
 
@@ -38,7 +39,7 @@ export function locatedLeft(all: readonly LeftBehind[], kept: readonly LeftBehin
     } else if (one.where === undefined) left.push(others.length === 0 ? { ...one, isKept: false } : one);
     else gone.push(one);
   }
-  return { left, gone };
+  return { left, found: kept.filter(({ where }) => !taken.has(where)), gone };
 }
 
 /** Which stores it had is as it was seen first: where a reference in it leads by now, it has left nothing. */
