@@ -35,6 +35,7 @@ const WORDS = {
   loses: "loses its answers",
   torn: "does a part and fails",
   full: "is full",
+  busy: "takes no writes",
   slow: "answers late",
 } as const;
 
@@ -42,6 +43,7 @@ const MOMENTS: Readonly<Record<Moment, string>> = {
   settled: "the source hears what is settled",
   accepted: "a target takes a message",
   kept: "the DLQ keeps an entry",
+  redriven: "the DLQ deletes an entry that was delivered",
   persisted: "the outbox enters a record",
   ended: "the outbox enters the end of a record",
   tried: "the document is asked for the end of a trial",
@@ -101,6 +103,8 @@ function wordsOf(fault: Fault): string {
       return `${fault.callers} operators ask for ${fault.ask.call.kind} of the job that was planned ${fault.ask.nth} before the last`;
     case "reload":
       return `an operator changes the configuration${forMs} (${JSON.stringify(fault.change)})`;
+    case "hurry":
+      return `somebody asks ${fault.asks} times for the configuration that is wanted, every ${seconds(fault.everyMs)}, and waits ${seconds(fault.patienceMs)} for it`;
     case "commit":
       return `an operator commits a change of the document, and changes it back after ${seconds(fault.forMs)} (${JSON.stringify(fault.commit)})`;
     case "by-hand":

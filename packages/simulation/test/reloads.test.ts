@@ -97,6 +97,20 @@ test("what is changed beside what is changed already holds for both, and one of 
   expect(await answersTo([reload({ what: "mode" }), reload({ what: "removed" })])).toHaveLength(2);
 });
 
+test("whoever does not wait for the end of a stop is answered at once", async () => {
+  const silent: Fault = { kind: "target-down", at: 10_000, forMs: 20_000, answers: "silent" };
+  const stop: Fault = { kind: "stop", at: 20_000, forMs: 10_000 };
+  const hurry: Fault = { kind: "hurry", at: 20_001, forMs: 0, asks: 3, everyMs: 10, patienceMs: 20 };
+  expect(await answersTo([silent, stop, hurry])).toEqual(["waited", "waited", "waited"]);
+});
+
+test("what is asked for once more comes into force, and is changed back all the same", async () => {
+  const hurry: Fault = { kind: "hurry", at: 20_001, forMs: 0, asks: 2, everyMs: 30_000, patienceMs: 20_000 };
+  const answers = await answersTo([reload({ what: "renamed" }), hurry]);
+  expect(answers.length).toBeGreaterThan(2);
+  expect(answers.at(-1)).toBe("applied");
+});
+
 test("a document with changes is the one without, but for what they say", () => {
   const { document } = planWith([]);
   const [route] = document.routes ?? [];

@@ -24,6 +24,8 @@ export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
   readonly moments?: Pick<Moments, "comes">;
   /** Whether it has every optional part of a store: pages by key, counts by groups, marks, a trash and jobs. */
   readonly parts?: boolean | undefined;
+  /** Whether its counts by groups are estimates. */
+  readonly estimates?: boolean | undefined;
 }
 
 /** What the world knows about an entry. */
@@ -153,7 +155,11 @@ export class DeadLetters implements KeptLetters {
       admin: {
         delete: (ids, signal, options) =>
           service.ask(owner, signal, {
-            work: () => this.#delete(ids, "deleted", options),
+            writes: true,
+            work: () => {
+              if (options?.delivered === true) moments?.comes("redriven", owner);
+              return this.#delete(ids, "deleted", options);
+            },
           }),
         deleteWhere: (filter, limit, signal) =>
           service.ask(owner, signal, { work: () => this.#deleteWhere(filter, limit) }),

@@ -14,7 +14,7 @@ const NO_JOB = "redrive";
 /** The store behind the network. */
 export interface KeptLetters {
   readonly kept: MemoryDlq;
-  readonly options: { readonly auditor: Auditor; readonly trace: Trace };
+  readonly options: { readonly auditor: Auditor; readonly trace: Trace; readonly estimates?: boolean | undefined };
   /** Which ids of a batch are in the trash. */
   trashed(batch: string): readonly string[];
   discardFor(ids: readonly string[], batch: string, until: number): Promise<ReadonlySet<string>>;
@@ -38,7 +38,11 @@ export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, own
   };
   return {
     page: (query, page, signal) => ask(signal, () => kept.page(query, page, NEVER)),
-    facets: (request, signal) => ask(signal, () => kept.facets(request, NEVER)),
+    facets: (request, signal) =>
+      ask(signal, async () => {
+        const found = await kept.facets(request, NEVER);
+        return options.estimates === true ? { ...found, exact: false } : found;
+      }),
     marks: {
       mark: (changes, signal) =>
         ask(

@@ -16,6 +16,8 @@ const DRESSES: Readonly<Record<Dress, () => object>> = {
   half: () => ({ headers: KIND, subject: HALF, contentType: HALF, correlationId: HALF, dedupId: HALF }),
   "lost half": () => ({ headers: { ...KIND, [`torn-${HALF}`]: HALF } }),
   long: () => ({ headers: KIND, subject: LONG, contentType: LONG, correlationId: LONG }),
+  "long names": () => ({ headers: KIND, dedupId: LONG, orderingKey: LONG }),
+  "half names": () => ({ headers: KIND, orderingKey: HALF }),
   crowded: () => ({ headers: Object.fromEntries([...KINDS, ...CROWD]) }),
   heavy: () => ({ headers: { ...KIND, heavy: "h".repeat(65_536) } }),
   number: () => ({ headers: { ...KIND, count: 7 } }),

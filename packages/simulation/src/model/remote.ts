@@ -5,10 +5,10 @@ import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts
 
 /**
  * How a service that is down looks from outside: it refuses; it is silent; it does what is asked but the answer is
- * lost; it does part of that and fails; it has no room for anything new; or it does what is asked at once and answers
- * late.
+ * lost; it does part of that and fails; it has no room for anything new; it takes no writes for the moment; or it does
+ * what is asked at once and answers late.
  */
-export type Down = "refuses" | "silent" | "loses" | "torn" | "full" | "slow";
+export type Down = "refuses" | "silent" | "loses" | "torn" | "full" | "busy" | "slow";
 
 /** By this factor answers are late then. */
 const SLOWER = 8;
@@ -98,6 +98,8 @@ export class Remote {
       }
       if (down === "silent") return;
       if (down === "refuses") return fail("CONNECTION_LOST", "refuses");
+      if (down === "busy" && question.writes === true)
+        return tell(() => reject(new BridgeError("UNAVAILABLE", `${name} is busy`, { charged: false })));
       if (down === "full" && question.writes === true) return fail("UNAVAILABLE", "is full");
       const counts = question.writes === true ? 1 : 0;
       this.#writing += counts;

@@ -22,9 +22,15 @@ export function withDress(dice: Dice, plan: Plan): Plan {
   const looksAt: LooksAt | undefined = dice.chance(0.7) ? dice.pick(["address", "header_map", "rules"]) : undefined;
   const share = (most: number): number => (dice.chance(0.4) ? dice.next() * most : 0);
   const [bare, odd] = [share(0.3), share(0.2)];
+  const names = dice.fork("names");
+  /** Of what is too long or torn: in some of them that are their names. */
+  const named = (dress: Dress): Dress => {
+    if ((dress !== "long" && dress !== "half") || !names.chance(0.5)) return dress;
+    return `${dress} names`;
+  };
   const dressed = (message: PlannedMessage): PlannedMessage => {
     if (message.inject !== undefined) return message;
-    return { ...message, dress: dice.chance(bare) ? "bare" : dice.chance(odd) ? dice.pick(ODD) : "headed" };
+    return { ...message, dress: dice.chance(bare) ? "bare" : dice.chance(odd) ? named(dice.pick(ODD)) : "headed" };
   };
   return {
     ...plan,

@@ -58,6 +58,7 @@ export function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, o
     case "stop":
     case "pause":
       return { ...span, kind };
+    case "hurry":
     case "commit":
     case "by-hand":
     case "document-down":

@@ -14,6 +14,13 @@ export function withProgram(dice: Dice, plan: Plan): Plan {
   };
 }
 
+/** In some plans a processor lets sends wait while their target is down. */
+export function withGate(dice: Dice, plan: Plan): Plan {
+  // What is in an outbox no gate is asked for.
+  if (plan.outbox !== undefined || !dice.chance(0.2)) return plan;
+  return { ...plan, gated: true, document: withProcessor(plan.document) };
+}
+
 function drawHooks(dice: Dice): HookHabits {
   const share = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
   return {

@@ -3,9 +3,11 @@ import { drawChange, drawOtherChange, withOtherChanges } from "./draw-changes.ts
 import { withDress } from "./draw-dress.ts";
 import { withDocuments } from "./draw-documents.ts";
 import { drawFaults } from "./draw-faults.ts";
+import { withDeletions } from "./draw-deletions.ts";
+import { withHurries } from "./draw-hurries.ts";
 import { drawBroker, drawCallers, drawMany, drawOutbox, drawPolicies } from "./draw-habits.ts";
 import { withLooks } from "./draw-looks.ts";
-import { withProgram } from "./draw-programs.ts";
+import { withGate, withProgram } from "./draw-programs.ts";
 import { withQuarantines } from "./draw-quarantines.ts";
 import { withSecondProcess } from "./draw-second-process.ts";
 import { withSingles } from "./draw-singles.ts";
@@ -114,5 +116,14 @@ export function draw(seed: number): Plan {
   const second = withSecondProcess(dice.fork("second process"), slips);
   const quarantines = withQuarantines(dice.fork("quarantines"), second);
   const looks = withLooks(dice.fork("looks"), quarantines);
-  return withMoments(dice.fork("moments"), looks);
+  const moments = withMoments(dice.fork("moments"), looks);
+  const hurries = withHurries(dice.fork("hurries"), moments);
+  const deletions = withDeletions(dice.fork("deletions"), hurries);
+  return withGate(dice.fork("gate"), withEstimates(dice.fork("estimates"), deletions));
+}
+
+/** Some stores count by groups only about. */
+function withEstimates(dice: Dice, plan: Plan): Plan {
+  if (plan.dlq.parts !== true || !dice.chance(0.25)) return plan;
+  return { ...plan, dlq: { ...plan.dlq, estimates: true } };
 }

@@ -30,6 +30,8 @@ export type Dress =
   | "half"
   | "lost half"
   | "long"
+  | "long names"
+  | "half names"
   | "crowded"
   | "heavy"
   | "number"
@@ -106,6 +108,8 @@ export interface CallerHabits extends Habits {
 interface DlqHabits extends Habits {
   /** It has all that such a store may have, so that jobs can live in it. */
   readonly parts?: true;
+  /** What it counts by groups are estimates. */
+  readonly estimates?: true;
 }
 
 /** Of an outbox. */
@@ -134,9 +138,10 @@ export type Edge = "broker" | "target" | "dlq" | "outbox" | "leases" | "document
 
 /**
  * What an edge does for an instance that does not know it yet: a source hears what is settled, a target takes a message, the DLQ
- * keeps an entry, the outbox enters a record or the end of one, or the document is asked for the end of a trial.
+ * keeps an entry or deletes one that was delivered, the outbox enters a record or the end of one, or the document is
+ * asked for the end of a trial.
  */
-export type Moment = "settled" | "accepted" | "kept" | "persisted" | "ended" | "tried";
+export type Moment = "settled" | "accepted" | "kept" | "redriven" | "persisted" | "ended" | "tried";
 
 /** That a fault waits for the next such moment of its instance. */
 interface Upon {
@@ -162,7 +167,7 @@ export type Fault = {
   | { readonly kind: "target-cut"; readonly noticedAfterMs: number }
   | { readonly kind: "broker-down" }
   | { readonly kind: "target-down"; readonly answers: "refuses" | "silent" | "loses" }
-  | { readonly kind: "dlq-down"; readonly answers: "refuses" | "silent" | "loses" }
+  | { readonly kind: "dlq-down"; readonly answers: "refuses" | "silent" | "loses" | "busy" }
   | { readonly kind: "outbox-down"; readonly answers: "refuses" | "silent" | "loses" | "torn" | "full" }
   | { readonly kind: "outbox-crash" }
   | { readonly kind: "leases-down"; readonly answers: "refuses" | "silent" | "loses" | "slow" }
@@ -199,6 +204,8 @@ export type Fault = {
   | { readonly kind: "reload"; readonly change: Change }
   /** The same where instances follow a document. At its end the change is changed back. */
   | { readonly kind: "commit"; readonly commit: PlannedCommit }
+  /** Somebody in a hurry asks again for the configuration that is wanted there by then, each time with so much patience. */
+  | { readonly kind: "hurry"; readonly asks: number; readonly everyMs: number; readonly patienceMs: number }
   /** Somebody who knows nothing about the bridge rewrites the document, or restores an older one. */
   | { readonly kind: "by-hand"; readonly change?: Change; readonly older?: number }
   | { readonly kind: "document-down"; readonly answers: "refuses" | "silent" | "loses" }
@@ -244,6 +251,8 @@ export interface Plan {
   readonly documents?: DocumentHabits;
   /** Of functions that each instance calls. Default: there are none. */
   readonly hooks?: HookHabits;
+  /** A processor lets most sends wait while their target is down. */
+  readonly gated?: true;
   /** Somebody records what happens in each instance. */
   readonly recorded?: true;
   /** How many instances run at a time. Default: 1. */

@@ -127,6 +127,9 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       return () => {};
     case "reload":
       return instances.reloads.begin(fault.instance ?? 0, fault.change);
+    case "hurry":
+      instances.reloads.hurry(fault.instance ?? 0, fault);
+      return () => {};
     case "commit":
       return instances.commits.begin(fault.instance ?? 0, fault.commit);
     case "by-hand":

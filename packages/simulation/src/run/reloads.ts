@@ -1,11 +1,13 @@
 import type { BridgeConfig, BridgeDocument } from "@bridge/config";
 import { OperationError } from "@bridge/core";
 import { type Change, changed, isStructural } from "../plan/change.ts";
+import type { Fault } from "../plan/plan.ts";
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
 
 /** An operator whose change back is not in force asks again after this. */
 const AGAIN_MS = 3_000;
+const GIVEN_UP = "waited for no longer";
 
 interface Place {
   /** What is asked for or in force, at most one of those that concern where messages go through, and one of the others. */
@@ -71,6 +73,18 @@ export class Reloads {
     return () => this.#back(number, change);
   }
 
+  /** Somebody asks there for what is wanted by now, unless it is being taken back: then nobody knows what that is. */
+  hurry(number: number, { asks, everyMs, patienceMs }: Extract<Fault, { readonly kind: "hurry" }>): void {
+    const { time } = this.#world;
+    for (let nth = 0; nth < asks; nth++)
+      time.at(time.now + nth * everyMs, () => {
+        const place = this.#places[number];
+        const instance = this.#at(number);
+        if (place === undefined || instance === undefined || open(place).some(({ back }) => back)) return;
+        this.#ask(place, instance, [...place.changes], false, () => {}, patienceMs);
+      });
+  }
+
   /** Asks until it is in force, each time when all that was asked before is answered. */
   #back(number: number, change: Change): void {
     const { time } = this.#world;
@@ -96,8 +110,9 @@ export class Reloads {
     changes: readonly Change[],
     back: boolean,
     answered: (error: unknown, config: BridgeConfig) => void,
+    patienceMs?: number,
   ): void {
-    const { trace } = this.#world;
+    const { trace, time } = this.#world;
     const { supervisor, owner } = instance;
     const config = instance.configOf(this.#documentWith(changes));
     const alone = open(place).length === 0;
@@ -114,9 +129,15 @@ export class Reloads {
         judge(told, before);
         answered(error, config);
       };
-      supervisor.apply(config).then(
+      const patience = new AbortController();
+      if (patienceMs !== undefined)
+        time.reach(owner, time.now + patienceMs, () => patience.abort(new Error("no patience")));
+      supervisor.apply(config, patience.signal).then(
         (answer) => end(answer, undefined),
-        (error: unknown) => end(error instanceof OperationError ? error.kind : `no change: ${String(error)}`, error),
+        (error: unknown) =>
+          patience.signal.aborted && error === patience.signal.reason
+            ? end(GIVEN_UP, undefined)
+            : end(error instanceof OperationError ? error.kind : `no change: ${String(error)}`, error),
       );
     });
   }
@@ -131,7 +152,7 @@ export class Reloads {
     const since = time.now;
     return (told, before) => {
       if (told === "conflict" && supervisor.beyondRecovery()) return;
-      if (told !== "applied" && told !== "accepted" && told !== "stranding" && told !== "failed")
+      if (told !== "applied" && told !== "accepted" && told !== "stranding" && told !== "failed" && told !== GIVEN_UP)
         auditor.violated(`a change of ${name} was answered with ${told}`);
       if (!alone) return;
       if ((told === "stranding" || told === "failed") && supervisor.config() !== before)

@@ -175,7 +175,9 @@ function noneNegative({ auditor }: World, { live }: Instances, by: Owner): void 
 }
 
 /** Invariants 1, 7 and 9, of an instance that has nothing to do. */
-function atRest({ auditor }: World, { supervisor, name, listeners }: Instance): void {
+function atRest(world: World, { supervisor, name, listeners, owner }: Instance): void {
+  const { auditor } = world;
+  const openSends = world.openSends.get(owner) ?? 0;
   if (listeners > MOST_LISTENERS) auditor.violated(`at rest ${name} has ${listeners} listeners on one connection`);
   const { legs, routes, unaccounted } = supervisor.stats();
   const view = supervisor.view();
@@ -184,6 +186,7 @@ function atRest({ auditor }: World, { supervisor, name, listeners }: Instance): 
     if (inFlight !== 0) auditor.violated(`at rest ${inFlight} slots of ${routeId} are taken`);
   for (const { bindingId, inFlight } of legs)
     if (inFlight !== 0) auditor.violated(`at rest ${inFlight} legs to ${bindingId} are in flight`);
+  if (openSends > 0) auditor.violated(`at rest a gate of ${name} has not heard how ${openSends} sends have ended`);
   if (!isWell(supervisor))
     auditor.violated(`at rest ${name} is ${view.health} and its level is ${view.level}, as ${view.role}`);
   if (view.refusedChange !== undefined)

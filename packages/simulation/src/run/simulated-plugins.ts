@@ -10,6 +10,7 @@ import { TargetSender } from "../model/target-sender.ts";
 import { TargetSession } from "../model/target-session.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { filter } from "../model/filter.ts";
+import { gate } from "../model/gate.ts";
 import type { World } from "./world.ts";
 
 const options = v.strictObject({});
@@ -118,7 +119,16 @@ export function simulatedPlugins(
       },
     ],
     processors: [
-      { type: "simulated", ...defineFactory({ options, create: () => stumbling(filter(world), owner, world) }) },
+      {
+        type: "simulated",
+        ...defineFactory({
+          options,
+          create: () => ({
+            ...stumbling(filter(world), owner, world),
+            ...(world.plan.gated === true && gate(world, owner)),
+          }),
+        }),
+      },
     ],
     outboxStores: [
       {

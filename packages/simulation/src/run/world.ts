@@ -3,6 +3,7 @@ import { Broker } from "../model/broker.ts";
 import { Callers } from "../model/callers.ts";
 import { DeadLetters } from "../model/dead-letters.ts";
 import { KeptDocument } from "../model/kept-document.ts";
+import type { OpenSends } from "../model/gate.ts";
 import { LateCalls } from "../model/late-calls.ts";
 import { Leases } from "../model/leases.ts";
 import { Outbox } from "../model/outbox.ts";
@@ -37,6 +38,7 @@ export interface World {
   /** By message: how often a processor has stumbled over it. */
   readonly stumbles: Map<number, number>;
   readonly lateCalls: LateCalls;
+  readonly openSends: OpenSends;
   readonly moments: Moments;
   /** Of all instances that there have been. */
   readonly clocks: InstanceClock[];
@@ -58,7 +60,13 @@ export function worldOf(plan: Plan, keep: boolean): World {
     new Outbox({ ...shared, dice: dice.fork(name), habits: plan.outbox ?? NO_OUTBOX });
   const [outbox, otherOutbox] = [outboxNamed("outbox"), outboxNamed("other outbox")];
   const dlqNamed = (name: string): DeadLetters =>
-    new DeadLetters({ ...shared, dice: dice.fork(name), habits: plan.dlq, parts: plan.dlq.parts });
+    new DeadLetters({
+      ...shared,
+      dice: dice.fork(name),
+      habits: plan.dlq,
+      parts: plan.dlq.parts,
+      estimates: plan.dlq.estimates,
+    });
   const sends = new SendsSeen();
   auditor.ledger.now = sends.now = () => time.now;
   auditor.lease.holder = () => leases.holder;
@@ -80,6 +88,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
     sends,
     stumbles: new Map(),
     lateCalls: new LateCalls(),
+    openSends: new Map(),
     broker: new Broker({
       ...shared,
       dice: dice.fork("broker"),
