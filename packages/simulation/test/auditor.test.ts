@@ -194,7 +194,8 @@ test("more attempts than the cap allows are told of: of each process, and of all
   expect(begun.violations).toEqual(["message 0 was tried 4 times at out, where 3 have a cause"]);
   const { broker } = draw(1);
   for (const [ended, counts, told] of [
-    [true, false, []],
+    // Its source does not know that its leg has ended.
+    [true, false, ["message 0 was tried 5 times at out, where 4 have a cause"]],
     [false, false, ["message 0 was tried 5 times at out, where 4 have a cause"]],
     // Of the hold before it counts one.
     [false, true, []],
@@ -210,6 +211,13 @@ test("more attempts than the cap allows are told of: of each process, and of all
     expect(fanned.violations).toEqual(told);
     fail(1);
     if (counts) expect(fanned.violations).toEqual(["message 0 was tried 6 times at out, where 5 have a cause"]);
+  }
+  for (const heard of [true, false]) {
+    const settled = auditing({ faults: [] });
+    settled.targets.accepts(0, "out");
+    settled.source.settles(0, DELIVERED, false, one, heard);
+    for (let tries = 1; tries <= 4; tries++) settled.targets.failed(0, "out", timeout, one);
+    expect(settled.violations).toEqual(heard ? [] : ["message 0 was tried 4 times at out, where 3 have a cause"]);
   }
   const lapsed = auditing({ faults: [], outbox });
   lapsed.outbox.lapsed(0, "out");

@@ -1,4 +1,4 @@
-/** What the bridge remembers of a message that failed and may be handed out again. */
+/** What the bridge remembers of a leg that failed, and whose message may be handed out again. */
 export interface AttemptRecord {
   readonly attempts: number;
   /** Monotonic milliseconds of the first failure's delivery. */
@@ -9,8 +9,8 @@ export interface AttemptRecord {
  * Counts attempts across redeliveries for sources that do not count them (spec 1.3). Keyed on the message's stable
  * identity. Bounded: evicts the least recently used. Kept in memory, so an instance's counts end with it.
  */
-export class AttemptLedger {
-  readonly #records = new Map<string, AttemptRecord>();
+export class AttemptLedger<Kept = AttemptRecord> {
+  readonly #records = new Map<string, Kept>();
   readonly #capacity: number;
 
   constructor(capacity: number) {
@@ -21,11 +21,11 @@ export class AttemptLedger {
     return this.#records.size;
   }
 
-  get(key: string): AttemptRecord | undefined {
+  get(key: string): Kept | undefined {
     return this.#records.get(key);
   }
 
-  record(key: string, record: AttemptRecord): void {
+  record(key: string, record: Kept): void {
     this.#records.delete(key);
     this.#records.set(key, record);
     if (this.#records.size > this.#capacity) {

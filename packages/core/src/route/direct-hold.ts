@@ -117,7 +117,6 @@ export class DirectHold implements Handover {
         attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
         const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
         if (error === undefined) {
-          this.#failures.forget(work, bindingId);
           disposition = "delivered";
           return told({ disposition, bindingId });
         }

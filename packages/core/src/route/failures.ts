@@ -4,7 +4,7 @@ import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
 import { replayIn } from "../dlq/failed-replay.ts";
 import { originalOf } from "../hooks/shown-error.ts";
 import { traceFields } from "../trace/trace-fields.ts";
-import { AttemptLedger } from "./attempt-ledger.ts";
+import { AttemptLedger, type AttemptRecord } from "./attempt-ledger.ts";
 import { backoffDelay } from "./backoff.ts";
 import { deadLetterOf } from "./dead-letter.ts";
 import { decide } from "./decide.ts";
@@ -16,8 +16,12 @@ import type { Work } from "./work.ts";
 /** How many messages of one route have their attempts remembered across redeliveries. */
 const LEDGER_CAPACITY = 10_000;
 
+/** By identity of the message, then by binding. */
+type Ledger = AttemptLedger<Map<string, AttemptRecord>>;
+
 /** Counts the attempts of one leg while the bridge holds its message: contract §5. */
 export class Attempts {
+  /** Of the ledger: the identity of the message. */
   readonly key: string | undefined;
   /** Attempts charged before this hold. */
   readonly before: number;
@@ -26,17 +30,17 @@ export class Attempts {
   readonly lasting: boolean;
   charged = 0;
 
-  constructor(work: Work, bindingId: string, ledger: AttemptLedger, policy: RoutePolicy) {
+  constructor(work: Work, bindingId: string, ledger: Ledger, policy: RoutePolicy) {
     const { receiveCount } = work.delivery;
     // A source that counts says how often it has handed a message out, but not since when.
     const told = receiveCount !== undefined && policy.replayBudgetMs === 0;
-    const identity = told ? undefined : stableIdentity(work.received);
-    this.key = identity === undefined ? undefined : JSON.stringify([bindingId, identity]);
+    const key = told ? undefined : stableIdentity(work.received);
+    this.key = key;
     // A first delivery is not the message that had this id before.
-    const record = this.key === undefined || receiveCount === 1 ? undefined : ledger.get(this.key);
+    const record = key === undefined || receiveCount === 1 ? undefined : ledger.get(key)?.get(bindingId);
     this.before = receiveCount === undefined ? (record?.attempts ?? 0) : Math.max(0, receiveCount - 1);
     this.since = record?.since ?? work.startedAt;
-    this.lasting = told || this.key !== undefined;
+    this.lasting = told || key !== undefined;
   }
 
   get total(): number {
@@ -47,7 +51,7 @@ export class Attempts {
 /** Carries out the failure policy of one route. */
 export class Failures {
   readonly #parts: RouteParts;
-  readonly #ledger = new AttemptLedger(LEDGER_CAPACITY);
+  readonly #ledger: Ledger = new AttemptLedger(LEDGER_CAPACITY);
   readonly writer: DeadLetterWriter;
   #waitingForDlq = 0;
   #dlqFailure: BridgeError | undefined;
@@ -73,10 +77,13 @@ export class Failures {
     return this.attemptsOf(work, bindingId).total + 1;
   }
 
-  /** Forgets the attempts of a leg that has ended for good. */
-  forget(work: Work, bindingId: string): void {
+  /**
+   * Forgets the attempts at all bindings. Only once the source has been told: until then it may hand the message out
+   * again, also for legs that have ended.
+   */
+  forget({ received }: Work): void {
     if (this.#ledger.size === 0) return;
-    const { key } = this.attemptsOf(work, bindingId);
+    const key = stableIdentity(received);
     if (key !== undefined) this.#ledger.evict(key);
   }
 
@@ -90,22 +97,6 @@ export class Failures {
     hooks.attemptFailed({ routeId: config.id, bindingId, received, error: thrown, attempt: attempts.total });
   }
 
-  /**
-   * Handles a failed attempt, which `attempts.charged` already includes: waits and returns `"again"`, or returns how
-   * the leg ends.
-   */
-  async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
-    const ended = await this.#carryOut(work, bindingId, error, attempts);
-    const comesAgain = ended === "again" || ended.disposition === "abandoned" || ended.disposition === "released";
-    if (!comesAgain) for (const id of this.#endedAt(bindingId)) this.forget(work, id);
-    return ended;
-  }
-
-  /** A message that ends without a binding may have been tried at any of them earlier, and ends for all. */
-  #endedAt(bindingId: string): Iterable<string> {
-    return bindingId === "" ? ["", ...this.#parts.targets.keys()] : [bindingId];
-  }
-
   /** Ends a leg after a final failure. @throws Error if the policy would retry it */
   async end(work: Work, bindingId: string, error: BridgeError): Promise<EndedLeg> {
     const ended = await this.after(work, bindingId, error, this.attemptsOf(work, bindingId));
@@ -113,18 +104,20 @@ export class Failures {
     return ended;
   }
 
-  async #carryOut(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
+  /**
+   * Handles a failed attempt, which `attempts.charged` already includes: waits and returns `"again"`, or returns how
+   * the leg ends.
+   */
+  async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
     const { config, clock, random, failureLog } = this.#parts;
     if (work.cancelled) return { disposition: "abandoned", bindingId };
     const facts = { attempt: attempts.total, ageMs: clock.monotonic() - attempts.since };
     this.#count(bindingId, error);
+    this.#remember(bindingId, attempts);
     const decision = decide(error, facts, config.policy, () => random.next());
     const leg = { bindingId, envelopeId: work.received.id, error, trace: traceFields(work.span?.context) };
     switch (decision.kind) {
       case "retry": {
-        if (attempts.key !== undefined) {
-          this.#ledger.record(attempts.key, { attempts: attempts.total, since: attempts.since });
-        }
         const { delayMs } = decision;
         failureLog.triedInVain(leg, attempts.total, delayMs);
         if (error.charged && this.#mayRelease(work, attempts))
@@ -143,6 +136,12 @@ export class Failures {
         return { disposition, error, bindingId };
       }
     }
+  }
+
+  #remember(bindingId: string, { key, total, since }: Attempts): void {
+    if (key === undefined) return;
+    const legs = this.#ledger.get(key) ?? new Map<string, AttemptRecord>();
+    this.#ledger.record(key, legs.set(bindingId, { attempts: total, since }));
   }
 
   #count(bindingId: string, error: BridgeError): void {

@@ -7,6 +7,7 @@ import { beginWithContext } from "../trace/carry-context.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import { AbortWatches } from "./abort-watches.ts";
 import type { Admission } from "./admission.ts";
+import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
 import type { Injection } from "./injection.ts";
@@ -21,6 +22,7 @@ export interface InFlightOptions {
   readonly parts: RouteParts;
   readonly process: Process;
   readonly handover: Handover;
+  readonly failures: Pick<Failures, "forget">;
   /** Takes back the slots of work that has ended. */
   readonly admission: Admission;
   readonly onBug: (error: unknown) => void;
@@ -42,6 +44,7 @@ export class InFlight implements Disposable {
   readonly #parts: RouteParts;
   readonly #process: Process;
   readonly #handover: Handover;
+  readonly #failures: Pick<Failures, "forget">;
   readonly #admission: Admission;
   readonly #onBug: (error: unknown) => void;
   readonly #hold: Histogram;
@@ -53,10 +56,11 @@ export class InFlight implements Disposable {
   );
   #left = false;
 
-  constructor({ parts, process, handover, admission, onBug }: InFlightOptions) {
+  constructor({ parts, process, handover, failures, admission, onBug }: InFlightOptions) {
     this.#parts = parts;
     this.#process = process;
     this.#handover = handover;
+    this.#failures = failures;
     this.#admission = admission;
     this.#onBug = onBug;
     this.#hold = parts.account.hold;
@@ -209,6 +213,7 @@ export class InFlight implements Disposable {
     if (work.term?.live === false) return undefined;
     try {
       const told: unknown = work.delivery.settle(settlement);
+      if (settlement.kind === "accept") this.#failures.forget(work);
       if (isThenable(told)) {
         return work.until(Promise.resolve(told as PromiseLike<void>)).then(
           () => this.#held(work, this.#parts.clock.monotonic()),

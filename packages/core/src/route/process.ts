@@ -77,10 +77,7 @@ export class Process {
     work.waited();
     while (!work.cancelled) {
       const error = await this.#processAll(work);
-      if (error === undefined) {
-        this.#failures.forget(work, "");
-        return undefined;
-      }
+      if (error === undefined) return undefined;
       // When the error names its processor, its cause is what the processor threw.
       this.#failures.charge(work, "", error, attempts, isError(error.cause) ? error.cause : error);
       const ended = await this.#failures.after(work, "", error, attempts);

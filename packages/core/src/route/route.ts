@@ -61,6 +61,7 @@ export class Route implements Reader {
       parts,
       process: new Process(parts, this.#failures, this.#handover),
       handover: this.#handover,
+      failures: this.#failures,
       admission: this.admission,
       onBug,
     });

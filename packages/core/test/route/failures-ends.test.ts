@@ -154,19 +154,25 @@ describe("a dead letter that its store does not take", () => {
   });
 });
 
-test("attempts are forgotten when a message has come to its end, and not when it comes again", async () => {
-  for (const [error, before] of [
-    [refusal, 0],
-    [outage, 2],
+test("attempts are remembered, also of a leg that has ended, until the message is forgotten at all its bindings", async () => {
+  for (const [error, charged] of [
+    [refusal, 1],
+    [outage, 1],
+    [new BridgeError("UNAVAILABLE", "circuit open", { charged: false }), 0],
   ] as const) {
     const { clock, failures, work, after } = stage({ policy: { onPermanentFailure: "drop" } });
-    const held = after(outage, 1);
-    await clock.advance(1_000);
-    expect(await held).toBe("again");
-    const next = after(error, 1);
-    await clock.advance(10_000);
-    await next;
-    expect(failures.attemptsOf(work, "out").before).toBe(before);
+    for (const bindingId of ["out", ""]) {
+      const held = after(outage, 1, bindingId);
+      await clock.advance(1_000);
+      expect(await held).toBe("again");
+      const next = after(error, charged, bindingId);
+      await clock.advance(10_000);
+      await next;
+    }
+    const before = (): number[] => ["out", ""].map((id) => failures.attemptsOf(work, id).before);
+    expect(before()).toEqual([1 + charged, 1 + charged]);
+    failures.forget(work);
+    expect(before()).toEqual([0, 0]);
   }
 });
 

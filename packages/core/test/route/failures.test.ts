@@ -40,7 +40,7 @@ describe("spec 1.3: attempts and their age are counted on when a message comes a
     expect(failures.attemptsOf(work, "out")).toMatchObject({ before: 2, total: 2, since: began, lasting: true });
     expect(failures.firstAttempt(work, "out")).toBe(3);
     expect(failures.firstAttempt(work, "other")).toBe(1);
-    failures.forget(work, "out");
+    failures.forget(work);
     expect(failures.attemptsOf(work, "out")).toMatchObject({ before: 0, since: work.startedAt, lasting: true });
     expect(failures.firstAttempt(work, "out")).toBe(1);
   });
@@ -107,7 +107,7 @@ describe("what need not be looked for in the ledger is not: it would be for each
     for (const receiveCount of [1, undefined]) {
       const work = workOf(unread, receiveCount);
       expect(failures.firstAttempt(work, "out")).toBe(1);
-      failures.forget(work, "out");
+      failures.forget(work);
     }
   });
 

@@ -206,7 +206,7 @@ class BrokerConnection implements Connection, Consumer {
       trace.add(`engine settles ${number}: ${said(settlement)}`);
       auditor.lease.acts(owner, "settles", number);
       auditor.source.told(owner, number, settlement);
-      auditor.source.settles(number, settlement, settled, owner);
+      auditor.source.settles(number, settlement, settled, owner, !taken.aborted);
       settled = true;
       if (taken.aborted) throw taken.reason as Error;
       this.#loans?.release(number);

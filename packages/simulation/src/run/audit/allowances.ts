@@ -59,8 +59,8 @@ export class Allowances {
 
   /**
    * How often one process may try it at one target, or, where the outbox has it, all of them. What the cap allows comes again each
-   * time that its source was told, or took it back when its leg had ended, or its route began anew, which remembers nothing of it; and
-   * one more for each time that it was taken back, or its loan lapsed, before that could be noted.
+   * time that its source was told, or its route began anew, which remembers nothing of it; and one more for each time that it was taken
+   * back, or its loan lapsed, before that could be noted.
    */
   mostAttempts(number: number, at: AtTarget): number {
     const { plan, changes } = this.#ledger;
@@ -76,7 +76,7 @@ export class Allowances {
     // Who is told of that late goes on with it, beside who has it by then.
     const besides = plan.broker.tellsAfterMs === undefined ? 0 : handedBack;
     const again = plan.broker.counts ? triesAgain(plan.maxReplayAttempts, handedBack) : handedBack;
-    return plan.maxReplayAttempts * (1 + settled + at.endedUntold + this.#begun + besides) + again;
+    return plan.maxReplayAttempts * (1 + settled + this.#begun + besides) + again;
   }
 
   #hasExpired({ number }: Known): boolean {

@@ -13,10 +13,6 @@ export interface AtTarget {
   failed: number;
   /** The failed sends that count as attempts: per process, or for all of them if the outbox has the message. */
   readonly charged: Map<Owner | undefined, number>;
-  /** Its leg has ended with a proof of which the source has not been told yet. */
-  ended: boolean;
-  /** How often the source took it back after that: its next leg begins anew. */
-  endedUntold: number;
   /** Where the outbox has it. */
   record: "pending" | "done" | "dead" | undefined;
   /** Its dead letter was deleted, as a redrive of it had been delivered. */
@@ -141,8 +137,6 @@ function untouched(): AtTarget {
     refusedForGood: 0,
     failed: 0,
     charged: new Map(),
-    ended: false,
-    endedUntold: 0,
     record: undefined,
     redriven: false,
     lapsed: 0,

@@ -22,8 +22,6 @@ export class LetterBooks {
     const bindingId = plannedBinding(named);
     const known = this.#ledger.of(number);
     if (isNew) count(known, bindingId, 1);
-    for (const id of bindingId === "" ? this.#ledger.plan.bindings : [bindingId])
-      this.#ledger.at(number, id).ended = true;
     if (this.#allowances.mayBeKept(known, bindingId)) return;
     this.#ledger.violated(
       `message ${number} was dead-lettered for ${bindingId} with ${errorCode} after ${attempts} attempts, which its target gave no cause for`,

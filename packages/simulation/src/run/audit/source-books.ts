@@ -36,12 +36,7 @@ export class SourceBooks {
   }
 
   handedBack(number: number): void {
-    const known = this.#ledger.of(number);
-    known.handedBack++;
-    for (const at of known.targets.values()) {
-      if (at.ended) at.endedUntold++;
-      at.ended = false;
-    }
+    this.#ledger.of(number).handedBack++;
   }
 
   forgotten(number: number): void {
@@ -70,21 +65,25 @@ export class SourceBooks {
     this.#ledger.of(number).passed = true;
   }
 
-  /** The engine tells the source. Invariant 6: once, and after the proof. */
-  settles(number: number, settlement: Settlement, again: boolean, by?: Owner): void {
+  /** The engine tells the source. Invariant 6: once, and after the proof. `heard`: whether the source may hear of it. */
+  settles(number: number, settlement: Settlement, again: boolean, by?: Owner, heard = true): void {
     if (again) this.#ledger.violated(`a delivery of message ${number} was settled twice`);
     if (settlement.kind === "refuse" && this.#ledger.plan.callers === undefined)
       this.#ledger.violated(`message ${number} was refused to a source that cannot be told`);
     if (settlement.kind !== "accept") return;
     const known = this.#ledger.of(number);
-    known.settled++;
+    const { dropped } = known;
     known.dropped = new Set();
-    for (const at of known.targets.values()) at.ended = false;
     const open = this.#allowances.openAt(number);
     if (open.length > 0)
       this.#ledger.violated(
         `message ${number} was settled as ${settlement.outcome} without proof for ${open.join(", ")}`,
       );
+    if (!heard) {
+      known.dropped = dropped;
+      return;
+    }
+    known.settled++;
     const { plan, attemptsById } = this.#ledger;
     known.dropped = new Set(plan.bindings.filter((binding) => this.#allowances.mayBeDropped(known, binding)));
     attemptsById.settled(number, plan.bindings, by);

@@ -58,24 +58,18 @@ export class TargetBooks {
   accepts(number: number, address: string): void {
     const binding = plannedBinding(address);
     if (!this.#ledger.of(number).published) this.#ledger.violated(`message ${number} was sent before it was published`);
-    const at = this.#ledger.at(number, binding);
-    at.ended = true;
-    if (at.accepted++ > 0) return;
+    if (this.#ledger.at(number, binding).accepted++ > 0) return;
     this.#rules.order.accepted(number, binding);
   }
 
   /** The instance that sent it has not heard that it was accepted. */
   unheard(number: number, binding: string): void {
-    const at = this.#ledger.at(number, binding);
-    at.unheard++;
-    at.ended = false;
+    this.#ledger.at(number, binding).unheard++;
   }
 
   /** It has. */
   heardAfterAll(number: number, binding: string): void {
-    const at = this.#ledger.at(number, binding);
-    at.unheard--;
-    at.ended = true;
+    this.#ledger.at(number, binding).unheard--;
   }
 
   failed(number: number, binding: string, error: unknown, by?: Owner, envelopeId = ""): void {
