@@ -54,6 +54,8 @@ export class FileProbations implements ConfigProbations, Disposable {
     text?: string,
   ): Promise<StoredConfig | undefined> {
     const written = await this.#write(document, expected, signal, text, async (target, former, next) => {
+      // What cannot be read may be all that says what was on probation.
+      await readNote(target, signal);
       if (!this.#tryHold(target)) return false;
       const [back, tried] = [{ revision: former.identity, bytes: former.bytes }, next.bytes];
       this.#note = { revision: next.identity, former: back, tried, stored: false };

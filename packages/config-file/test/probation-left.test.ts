@@ -207,17 +207,24 @@ it.each([
     },
   ],
 ])(
-  "spec 4.9.8: a note that %s is told as long as it is there, and its version counts as pending",
+  "spec 4.9.8: a note that %s is told and replaced by no other as long as it is there, and its version counts as pending",
   async (_, happens) => {
     await left(CHANGES["a change that moves the DLQ"], "is killed");
     const note = `${here.path}.probation`;
     happens(note);
     await using start = await nextStart();
     expect([start.runs, start.settled]).toEqual([42, undefined]);
-    await start.looked();
-    await expect
-      .poll(() => start.transactions.leftElsewhere()?.told)
-      .toMatch(/on probation is not known: .*bridge\.yaml\.probation: .*remove this file/);
+    const told = /bridge\.yaml\.probation: .*remove this file/;
+    const isTold = async (): Promise<void> => {
+      await start.looked();
+      await expect
+        .poll(() => start.transactions.leftElsewhere()?.told)
+        .toMatch(new RegExp(`on probation is not known: .*${told.source}`));
+    };
+    await isTold();
+    await expect(start.tryOut({ bridge: { id: "plant-9" } })).rejects.toThrow(told);
+    await isTold();
+    expect(start.runs).toBe(42);
     expect(start.history).toMatchObject([{ version: 42, pending: true }]);
     expect(existsSync(note)).toBe(true);
     rmSync(note, { recursive: true });
