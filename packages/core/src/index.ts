@@ -59,6 +59,7 @@ export {
   type Explanation,
   type ProcessorStep,
 } from "./route/explain.ts";
+export { headersInAddress } from "./route/address-template.ts";
 export { deadLetterId } from "./route/identity.ts";
 export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectedMessage } from "./route/injected-message.ts";

@@ -137,13 +137,13 @@ export function createAdminApp(options: AdminAppOptions): ServedApp {
       ...dlqReadEndpoints(bridge, redaction),
       dlqGroupsEndpoint(bridge),
       dlqAnnotateEndpoint(bridge),
-      ...dlqJobEndpoints(bridge),
+      ...dlqJobEndpoints(bridge, redaction),
       dlqExportEndpoint(bridge, redaction),
       dlqImportEndpoint(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       dlqRedriveEntryEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
-      ...outboxEndpoints(bridge),
+      ...outboxEndpoints(bridge, redaction),
       ...(configTransactions === undefined
         ? []
         : [

@@ -18,6 +18,7 @@ import {
 import { jobCursor, readJobCursor } from "./job-cursor.ts";
 import { job, jobSummary } from "./job-schemas.ts";
 import { JOB_PERMISSIONS, neededFor } from "./job-permissions.ts";
+import type { Redaction } from "./redaction.ts";
 import { jobSummaryToWire, jobToWire, settingsToWire } from "./job-wire.ts";
 import { LIMITS } from "./limits.ts";
 import { pageQuery } from "./values.ts";
@@ -50,7 +51,19 @@ const listQuery = v.object({
 });
 
 /** Redrives and purges of many entries at once: jobs, also while the bridge is stopped (operators 3). */
-export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+export function dlqJobEndpoints(bridge: BridgeAccess, redaction: Redaction): readonly AdminEndpoint[] {
+  const shown = (told: Job, caller: Caller) => {
+    const { bindings } = bridge.supervisor.config();
+    const showsAddresses =
+      caller.permissions.includes("payload.read") &&
+      bindings.every(({ address }) => redaction.showsAddress(address, caller));
+    return jobToWire(told, showsAddresses);
+  };
+  const done = (changed: Job, caller: Caller) => ({
+    status: 202 as const,
+    body: shown(changed, caller),
+    audit: { detail: factsOf(changed) },
+  });
   const guard = (): void => {
     void bridge.dlq;
     bridge.supervisor.jobs().check();
@@ -114,7 +127,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
         total,
         ...settingsToWire(planned.settings),
       };
-      return { status: created ? 201 : 200, body: jobToWire(planned, caller), audit: { detail } };
+      return { status: created ? 201 : 200, body: shown(planned, caller), audit: { detail } };
     }),
 
     endpoint({
@@ -157,7 +170,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       answers: { 200: { description: "The job.", schema: job } },
     }).handle(async ({ params: { id }, caller }) => {
       const found = await asked((jobs, signal) => jobs.get(id, signal));
-      return { status: 200, body: jobToWire(found, caller) };
+      return { status: 200, body: shown(found, caller) };
     }),
 
     endpoint({
@@ -174,7 +187,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       const changed = await asked((jobs, signal) => jobs.change(id, changeFromWire(body), signal));
       return {
         status: 200,
-        body: jobToWire(changed, caller),
+        body: shown(changed, caller),
         audit: { detail: { ...factsOf(changed), ...settingsToWire(changed.settings) } },
       };
     }),
@@ -248,14 +261,6 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       done(await asked((jobs, signal) => jobs.ask(id, { call: "undo" }, signal)), caller),
     ),
   ];
-}
-
-function done(changed: Job, caller: Caller) {
-  return {
-    status: 202 as const,
-    body: jobToWire(changed, caller),
-    audit: { detail: factsOf(changed) },
-  };
 }
 
 /** For audit records. */

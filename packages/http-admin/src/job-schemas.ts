@@ -67,7 +67,12 @@ const plan = v.object({
       failed_at: time,
       outcome: v.optional(v.picklist(["deliverable", "expired", "filtered", "no_route", "failed"])),
       address: v.optional(
-        v.pipe(v.string(), v.description("For callers with `payload.read`: headers may be part of it.")),
+        v.pipe(
+          v.string(),
+          v.description(
+            "For callers with `payload.read`, as headers may be part of it; of headers that `http.redact` names, with `payload.raw`.",
+          ),
+        ),
       ),
     }),
   ),

@@ -1,6 +1,5 @@
 /** Jobs, between the engine's words and those of the interface. @module */
 import { type Job, type JobPlan, type JobSettings, planExpiresAt, progressOf } from "@bridge/core";
-import type { Caller } from "@bridge/http-kit";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { filterToWire } from "./dlq-filter.ts";
@@ -40,11 +39,11 @@ export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummar
   };
 }
 
-/** `caller`: an address may hold the value of a header, which only those with `payload.read` see. */
-export function jobToWire(job: Job, { permissions }: Pick<Caller, "permissions">): InferOutput<typeof schemas.job> {
+/** `showsAddresses`: they may hold values of headers, which not everybody sees. */
+export function jobToWire(job: Job, showsAddresses: boolean): InferOutput<typeof schemas.job> {
   return {
     ...jobSummaryToWire(job),
-    plan: planToWire(job.plan, permissions.includes("payload.read")),
+    plan: planToWire(job.plan, showsAddresses),
     errors: job.errors.map(({ code, error, count, ids }) => ({ code, error, count, ids: [...ids] })),
     lanes: job.lanes.map(({ routeId, done, total, ended, waitingFor }) => ({
       route_id: routeId,

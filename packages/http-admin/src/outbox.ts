@@ -1,9 +1,12 @@
+import type { BindingConfig } from "@bridge/config";
 import { drainedBy } from "@bridge/core";
+import type { OutboxHead } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { LIMITS } from "./limits.ts";
+import type { Redaction } from "./redaction.ts";
 import { blockedKeys, moved, outboxPage, outboxSummary, partlyMoved } from "./schemas.ts";
 import { filterValue, ids as idList, pageQuery } from "./values.ts";
 import { blockedKeysToWire, outboxPageToWire, outboxSummaryToWire } from "./wire.ts";
@@ -23,7 +26,7 @@ const keysQuery = v.object({
 });
 
 /** Looking into the outbox, also while the bridge is stopped, and clearing a stuck head out of the way. */
-export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+export function outboxEndpoints(bridge: BridgeAccess, redaction: Redaction): readonly AdminEndpoint[] {
   const guard = (): void => void bridge.outbox;
   return [
     endpoint({
@@ -51,15 +54,17 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       query: listQuery,
       refusals: REFUSALS,
       answers: { 200: { description: "A page of them.", schema: outboxPage } },
-    }).handle(async ({ query }) => {
+    }).handle(async ({ query, caller }) => {
       const page = { limit: Math.min(query.limit, LIMITS.listMax), offset: query.offset };
       const filter = { routeId: query.route_id, bindingId: query.binding_id };
       const found = await bridge.looking("outbox", (signal) =>
         bridge.outbox.list(filter, { ...page, limit: page.limit + 1 }, signal),
       );
       const { bindings } = bridge.supervisor.config();
-      const shown = new Set(bindings.filter(({ hidesAddress }) => hidesAddress !== true).map(({ id }) => id));
-      return { status: 200, body: outboxPageToWire(found, page, ({ bindingId }) => shown.has(bindingId)) };
+      const isShown = ({ address, hidesAddress }: BindingConfig): boolean =>
+        hidesAddress !== true && redaction.showsAddress(address, caller);
+      const shown = new Map(bindings.filter(isShown).map(({ id, address }) => [id, address]));
+      return { status: 200, body: outboxPageToWire(found, page, (head) => isMadeOf(shown.get(head.bindingId), head)) };
     }),
 
     endpoint({
@@ -117,4 +122,9 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       };
     }),
   ];
+}
+
+/** Whether it is an address of this binding as it is now: of a former one, nobody knows what is in it. */
+function isMadeOf(template: string | undefined, { address }: OutboxHead): boolean {
+  return template !== undefined && (template.includes("{") || template === address);
 }

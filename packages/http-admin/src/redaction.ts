@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { REDACTED } from "@bridge/config";
+import { headersInAddress } from "@bridge/core";
 import type { Caller } from "@bridge/http-kit";
 import { type Envelope, newHeaders } from "@bridge/ports";
 import { redactedJson } from "./redacted-json.ts";
@@ -45,6 +46,13 @@ export class Redaction {
       ...(shownPayload === undefined && { payloadSha256: hash("sha256", payload) }),
       redacted: shownHeaders !== headers || shownPayload !== payload,
     };
+  }
+
+  /** Whether a caller may see an address that was made of such a template: it holds values of headers. */
+  showsAddress(template: string, { permissions }: Pick<Caller, "permissions">): boolean {
+    const headers = headersInAddress(template);
+    if (headers.length === 0 || permissions.includes("payload.raw")) return true;
+    return permissions.includes("payload.read") && !headers.some((name) => this.#headers.has(name));
   }
 
   /** The same object when there is nothing to hide. */

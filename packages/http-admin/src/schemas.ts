@@ -246,7 +246,9 @@ export const outboxRecord = v.object({
   subject: v.string(),
   address: v.pipe(
     v.string(),
-    v.description("`[REDACTED]` when that of the binding came in through a reference, or the binding is gone."),
+    v.description(
+      "`[REDACTED]` when that of the binding came in through a reference, the binding is gone, or it holds a header that the caller may not see.",
+    ),
   ),
   ordering_key: v.optional(v.string()),
   created_at: time,

@@ -27,7 +27,7 @@ export function compileAddress(template: string, addressing: Addressing | undefi
     const literal = template.slice(end, match.index);
     const before = template.slice(0, match.index);
     const written = match[0].slice(1, -1);
-    const name = written.endsWith(SPANS) ? written.slice(0, -SPANS.length) : written;
+    const name = nameOf(written);
     const separator = name === written && name !== SUBJECT ? addressing?.separator : undefined;
     const read = PROPERTIES.get(name) ?? headerReader(name);
     parts.push((envelope) => {
@@ -40,6 +40,16 @@ export function compileAddress(template: string, addressing: Addressing | undefi
   const rest = template.slice(end);
   if (parts.length === 0) return () => rest;
   return (envelope) => parts.map((part) => part(envelope)).join("") + rest;
+}
+
+/** The headers whose values become part of an address, in lower case. */
+export function headersInAddress(template: string): readonly string[] {
+  const names = Array.from(template.matchAll(PLACEHOLDER), ([placeholder]) => nameOf(placeholder.slice(1, -1)));
+  return names.filter((name) => !PROPERTIES.has(name)).map((name) => name.toLowerCase());
+}
+
+function nameOf(written: string): string {
+  return written.endsWith(SPANS) ? written.slice(0, -SPANS.length) : written;
 }
 
 function headerReader(name: string): AddressOf {
