@@ -13,7 +13,7 @@ const UNKNOWN_EXPECTATION: Refusal = {
 };
 const UNKNOWN_CODING: Refusal = {
   status: 501,
-  message: "of the transfer codings only chunked is understood: send the body as it is, or with Content-Encoding",
+  message: "of the transfer codings only chunked is understood: send the body as it is",
 };
 
 const SEVERAL_HOSTS: Refusal = { status: 400, message: "the request names more than one Host: send one" };

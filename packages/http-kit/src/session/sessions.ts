@@ -97,7 +97,7 @@ export class Sessions {
     const place = this.#place(request);
     const token = place && this.#authentic(request, place);
     if (place === undefined || token === undefined) return undefined;
-    const again = (): Caller | SessionEnd => this.#callerOf(token);
+    const again = (): Caller | SessionEnd => this.#callerOf(token, place);
     const caller = again();
     if (typeof caller === "string") return "over";
     return {
@@ -147,12 +147,12 @@ export class Sessions {
     if (token === undefined) return undefined;
     const holder = this.#seams.holder(token.keyName);
     // Without the key, the work of one: how long it takes tells nobody which names there are.
-    return isSignedBy(token, holder?.sign ?? NOBODYS) && holder !== undefined ? token : undefined;
+    return isSignedBy(token, signAt(place, holder?.sign ?? NOBODYS)) && holder !== undefined ? token : undefined;
   }
 
-  #callerOf(token: PresentedToken): Caller | SessionEnd {
+  #callerOf(token: PresentedToken, place: CookiePlace): Caller | SessionEnd {
     const holder = this.#seams.holder(token.keyName);
-    if (holder === undefined || !isSignedBy(token, holder.sign)) return "key";
+    if (holder === undefined || !isSignedBy(token, signAt(place, holder.sign))) return "key";
     if (this.#ended.has(token.id) || this.#late.has(token.signature)) return "expired";
     const { idleMs, maxMs } = this.#options;
     const now = this.#seams.clock.now();
@@ -170,6 +170,11 @@ export class Sessions {
     const holder = this.#seams.holder(token.keyName);
     if (holder === undefined) return undefined;
     const left = token.began + this.#options.maxMs - token.issued;
-    return setCookie(place, writeToken(token, holder.sign), Math.min(this.#options.idleMs, left));
+    return setCookie(place, writeToken(token, signAt(place, holder.sign)), Math.min(this.#options.idleMs, left));
   }
+}
+
+/** Another bridge that has the same key takes no session of this one, whatever the name of the cookie. */
+function signAt({ bridgeId }: CookiePlace, sign: Sign): Sign {
+  return (text) => sign(`${JSON.stringify(bridgeId)} ${text}`);
 }

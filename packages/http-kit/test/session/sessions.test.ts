@@ -70,6 +70,16 @@ describe("operators 5.4: a session", () => {
     expect(more.of(requestWith(cookie))).toMatchObject({ caller: { permissions: ["read", "dlq.redrive"] } });
   });
 
+  it("of one bridge is none at another one with the same key, under the name of its cookie", () => {
+    const clock = new AnyClock();
+    const keyring = createKeyring([ALICE]);
+    const cookie = begun(sessionsOf(keyring, clock));
+    const other = sessionsOf(keyring, clock, { bridgeId: () => "plant-8" });
+    const [name] = begun(other).split("=");
+    expect(callerIn(other, `${name}=${cookie.slice(cookie.indexOf("=") + 1)}`)).toBeUndefined();
+    expect(callerIn(other, begun(other))).toBe("alice");
+  });
+
   it("begins only for a key that there is, and where there is a bridge", () => {
     const clock = new AnyClock();
     expect(sessionsOf(createKeyring([ALICE]), clock).begin("bob", requestWith(undefined))).toBeUndefined();
