@@ -1,7 +1,6 @@
 import { tryLockFile } from "@bridge/file/internal";
-import { leavingOf } from "./drafts.ts";
 
-/** What this process has locked, by the documents beside which it has remembered something. The locks end with it. */
+/** What this process has locked, by where it has remembered something. The locks end with it. */
 const HELD = new Map<string, Disposable>();
 
 /**
@@ -9,28 +8,29 @@ const HELD = new Map<string, Disposable>();
  * leaving it.
  */
 export class DepartureLock implements Disposable {
-  #target: string | undefined;
+  #path: string | undefined;
 
   /**
    * Without it, another process takes for its own past what this one has remembered: that is told then, and stops
    * nothing.
    */
-  hold(target: string): void {
+  hold(path: string): void {
     try {
-      const lock = HELD.get(target) ?? tryLockFile(leavingOf(target));
+      const lock = HELD.get(path) ?? tryLockFile(path);
       if (lock === undefined) return;
-      HELD.set(target, lock);
-      this.#target = target;
+      if (this.#path !== path) this[Symbol.dispose]();
+      HELD.set(path, lock);
+      this.#path = path;
     } catch {
       // Where nothing can be locked nobody can know who runs.
     }
   }
 
   /** Whether another process has it. */
-  static isElsewhere(target: string): boolean {
-    if (HELD.has(target)) return false;
+  static isElsewhere(path: string): boolean {
+    if (HELD.has(path)) return false;
     try {
-      const lock = tryLockFile(leavingOf(target));
+      const lock = tryLockFile(path);
       lock?.[Symbol.dispose]();
       return lock === undefined;
     } catch {
@@ -39,9 +39,9 @@ export class DepartureLock implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#target === undefined) return;
-    HELD.get(this.#target)?.[Symbol.dispose]();
-    HELD.delete(this.#target);
-    this.#target = undefined;
+    if (this.#path === undefined) return;
+    HELD.get(this.#path)?.[Symbol.dispose]();
+    HELD.delete(this.#path);
+    this.#path = undefined;
   }
 }

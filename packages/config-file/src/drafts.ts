@@ -10,8 +10,12 @@ export function draftOf(path: string): string {
   return `${path}${DRAFT}`;
 }
 
-const BESIDE_DOCUMENT = [historyOf, versionsOf, probationOf, leavingOf]
-  .map((beside) => beside("").replaceAll(".", String.raw`\.`))
+/** So many processes with stores of their own can be leaving them at a time. */
+const LEAVING = 8;
+
+const BESIDE_DOCUMENT = [historyOf, versionsOf, probationOf, leavingsOf]
+  .flatMap((beside) => beside(""))
+  .map((name) => name.replaceAll(".", String.raw`\.`))
   .join("|");
 
 /** Where the history of the document at `target` is kept. */
@@ -29,16 +33,16 @@ export function probationOf(target: string): string {
   return `${target}.probation`;
 }
 
-/** The former document, while its stores are being left. */
-export function leavingOf(target: string): string {
-  return `${target}.leaving`;
+/** Where former documents are kept while their stores are being left. */
+export function leavingsOf(target: string): readonly string[] {
+  return Array.from({ length: LEAVING }, (_, at) => `${target}.leaving${at === 0 ? "" : `.${at + 1}`}`);
 }
 
 /** All that writers which were killed have left beside the document at `target`. */
 export function draftsBeside(target: string): readonly string[] {
   const folder = versionsOf(target);
   const kept = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(DRAFT)) : [];
-  const beside = [target, historyOf(target), probationOf(target), leavingOf(target)].map(draftOf);
+  const beside = [target, historyOf(target), probationOf(target), ...leavingsOf(target)].map(draftOf);
   return [...beside.filter((draft) => existsSync(draft)), ...kept.map((name) => join(folder, name))];
 }
 

@@ -1,5 +1,6 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { samePlaces } from "@bridge/config";
 import type {
   ConfigLeftVersions,
   ConfigText,
@@ -54,7 +55,7 @@ export class FileLeftVersions implements ConfigLeftVersions {
     const { places = {} } = left;
     await this.#alone(signal, async (folder) => {
       const same = (await namesIn(folder)).filter(
-        (other) => other.version === left.version && other.mark === mark && agree(other.places, places),
+        (other) => other.version === left.version && other.mark === mark && samePlaces(other.places, places),
       );
       const all = new Set([...same.flatMap((other) => other.stores), ...stores]);
       const merged = Object.assign({}, ...same.map((other) => other.places), places) as StorePlaces;
@@ -103,11 +104,4 @@ export class FileLeftVersions implements ConfigLeftVersions {
 
 async function namesIn(folder: string): Promise<readonly LeftName[]> {
   return leftIn(await readdir(folder).catch(ifMissing<string[]>([])));
-}
-
-/** Whether both may be of one process: what one of them does not say is where the other one has it. */
-function agree(one: StorePlaces, other: StorePlaces): boolean {
-  return (["outbox", "dlq"] as const).every(
-    (role) => one[role] === undefined || other[role] === undefined || one[role] === other[role],
-  );
 }

@@ -12,8 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tryLockFile } from "@bridge/file/internal";
+import type { StoredConfig } from "@bridge/ports";
+import { allOf } from "@bridge/tooling/all-of";
 import { describe, expect, test } from "vitest";
-import { openConfigFile } from "../src/index.ts";
+import { type ConfigFile, openConfigFile } from "../src/index.ts";
 import { leftElsewhere } from "./support/left-elsewhere.ts";
 
 const NEVER = new AbortController().signal;
@@ -22,6 +24,12 @@ const FORMER = 'config_version: 1 # kept as it is\nbridge: {id: "${env:NAME}"}\n
 /** As a document is kept. */
 function kept(document: string): string {
   return `# sha256: ${createHash("sha256").update(document).digest("hex")}\n${document}`;
+}
+
+/** What is found in the first place. */
+async function found({ departures }: Pick<ConfigFile, "departures">): Promise<StoredConfig | undefined> {
+  const [first] = await allOf(departures.find(NEVER));
+  return first;
 }
 
 async function stage(name = "bridge.yaml", text = FORMER) {
@@ -53,11 +61,11 @@ describe("what a change leaves", () => {
     expect(statSync(note).mode & 0o777).toBe(0o600);
     writeFileSync(path, "config_version: 2\n");
     await using next = openConfigFile(path);
-    const found = await next.departures.find(NEVER);
-    expect(found).toMatchObject({ version: 1, revision: stored.revision, document: stored.document });
-    for (let n = 0; n < 2; n++) await next.departures.forget(NEVER, found);
+    const former = await found(next);
+    expect(former).toMatchObject({ version: 1, revision: stored.revision, document: stored.document });
+    for (let n = 0; n < 2; n++) await next.departures.forget(NEVER, former);
     expect(existsSync(note)).toBe(false);
-    expect(await next.departures.find(NEVER)).toBeUndefined();
+    expect(await found(next)).toBeUndefined();
   });
 
   test("is kept and forgotten also while the file is gone", async () => {
@@ -77,11 +85,9 @@ describe("what a change leaves", () => {
       if (text === "a folder") mkdirSync(here.note);
       else writeFileSync(here.note, text);
       for (let n = 0; n < 2; n++)
-        await expect(here.store.departures.find(NEVER)).rejects.toThrow(
-          /\.leaving: .*former document.*remove this file/,
-        );
+        await expect(found(here.store)).rejects.toThrow(/\.leaving: .*former document.*remove this file/);
       rmSync(here.note, { recursive: true });
-      expect(await here.store.departures.find(NEVER)).toBeUndefined();
+      expect(await found(here.store)).toBeUndefined();
     },
   );
 
@@ -105,13 +111,13 @@ describe("what a change leaves", () => {
     await using here = await stage(name, text);
     const { note, store, stored } = here;
     writeFileSync(note, text);
-    expect(await store.departures.find(NEVER)).toEqual(stored);
+    expect(await found(store)).toEqual(stored);
     await store.departures.remember(stored, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(text);
     await store.departures.forget(NEVER);
     await store.departures.remember(stored, NEVER, {});
     expect(readFileSync(note, "utf8")).toBe(kept(text));
-    expect(await store.departures.find(NEVER)).toEqual(stored);
+    expect(await found(store)).toEqual(stored);
   });
 
   test("is not believed wherever it is cut off, or changed", async () => {
@@ -124,12 +130,12 @@ describe("what a change leaves", () => {
     const spoiled = [...cuts, ...cuts.map((cut) => `${cut}\n`), `${whole}# more\n`, whole.replaceAll("\n", "\r\n")];
     for (const text of [...spoiled, ...Array.from({ length: whole.length }, (_, n) => whole.slice(0, n))]) {
       writeFileSync(note, text);
-      await expect(store.departures.find(NEVER)).rejects.toThrow(
+      await expect(found(store)).rejects.toThrow(
         /\.leaving: .+: put the former document there again .* remove this file$/,
       );
     }
     writeFileSync(note, whole.slice(whole.indexOf("\n") + 1));
-    expect(await store.departures.find(NEVER)).toEqual(stored);
+    expect(await found(store)).toEqual(stored);
   });
 
   test.each(["", "stores: {outbox: [", "config_version: 7\n", kept("config_version: 7\n"), "a folder"])(
@@ -171,7 +177,7 @@ describe("what a change leaves", () => {
     async (text) => {
       await using here = await stage();
       writeFileSync(here.note, text);
-      await expect(here.store.departures.find(NEVER)).rejects.toThrow(/bridge\.yaml\.leaving: .*remove this file/);
+      await expect(found(here.store)).rejects.toThrow(/bridge\.yaml\.leaving: .*remove this file/);
     },
   );
 });
@@ -180,11 +186,11 @@ test("another process that is leaving stores is known for as long as it runs; wh
   await using here = await stage();
   const { path, store, stored } = here;
   await using other = await leftElsewhere(path);
-  expect(await store.departures.elsewhere(NEVER)).toBe(true);
+  expect(await store.departures.elsewhere(stored, NEVER)).toBe(true);
   await other.kill();
-  expect(await store.departures.elsewhere(NEVER)).toBe(false);
+  expect(await store.departures.elsewhere(stored, NEVER)).toBe(false);
   await store.departures.remember(stored, NEVER, {});
-  expect(await store.departures.elsewhere(NEVER)).toBe(false);
+  expect(await store.departures.elsewhere(stored, NEVER)).toBe(false);
 });
 
 test("what is remembered is another process's no more when it is forgotten, or its process ends in order", async () => {
@@ -210,5 +216,5 @@ test("where nothing can be locked something is remembered all the same, and nobo
   mkdirSync(`${note}-lock`);
   await store.departures.remember(stored, NEVER, {});
   expect(readFileSync(note, "utf8")).toBe(kept(FORMER));
-  expect(await store.departures.elsewhere(NEVER)).toBe(false);
+  expect(await store.departures.elsewhere(stored, NEVER)).toBe(false);
 });

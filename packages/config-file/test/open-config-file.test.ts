@@ -20,6 +20,7 @@ import { tryLockFile } from "@bridge/file/internal";
 import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
 import { noSmallDisk, smallDisk } from "@bridge/tooling/faulty-disk";
 import { runProgram } from "@bridge/tooling/test-program";
+import { allOf } from "@bridge/tooling/all-of";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { formatLocatedProblem, openConfigFile } from "../src/index.ts";
 
@@ -37,12 +38,6 @@ async function writeTo(path: string, document: Readonly<Record<string, unknown>>
   const stored = await store.load(NEVER);
   if (stored === undefined) throw new Error("there is nothing");
   return store.write(document, stored, NEVER);
-}
-
-async function allOf<T>(told: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const each of told) all.push(each);
-  return all;
 }
 
 describe("what a writer that was killed has left", () => {

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { keptLeftovers, namedStores, placesOf, settleProbation, whyElsewhere } from "@bridge/config";
 import { silentLogger, type StoredConfig, systemClock } from "@bridge/ports";
+import { allOf } from "@bridge/tooling/all-of";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, it } from "vitest";
 import { type ConfigFile, openConfigFile } from "../src/index.ts";
@@ -107,7 +108,7 @@ describe.each(KINDS)("a reference to %s", (kind) => {
       await store.departures.remember(stored, NEVER, placesOf(await eyes("there").storesOf(stored.document)));
     }
     await using next = openConfigFile(here.path);
-    const found = await next.departures.find(NEVER);
+    const [found] = await allOf(next.departures.find(NEVER));
     if (found === undefined) throw new Error("it was remembered");
     const seenFrom = async (value: string) => whyElsewhere(found, await eyes(value).storesOf(found.document));
     expect(await seenFrom("there")).toBeUndefined();

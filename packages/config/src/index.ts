@@ -43,7 +43,7 @@ export type { LeftBehind } from "./transaction/left-behind.ts";
 export { keepLeft } from "./transaction/keep-left.ts";
 export { keptLeftovers } from "./transaction/leftovers.ts";
 export type { SettledProbation } from "./transaction/left-probation.ts";
-export { placesOf, whyElsewhere } from "./transaction/store-places.ts";
+export { elsewhereNow, placesOf, samePlaces, whyElsewhere } from "./transaction/store-places.ts";
 export { namedStores, type StoresOf } from "./transaction/named-stores.ts";
 export { type SettledStart, settleProbation } from "./transaction/settle-probation.ts";
 export { leftByDeparture } from "./transaction/left-departure.ts";

@@ -65,7 +65,8 @@ function isGoneFrom({ departures }: ConfigStore) {
   return async ({ document }: StoredConfig, signal: AbortSignal): Promise<boolean> => {
     if (Object.keys(document).length > 0) return false;
     try {
-      return (await departures?.find(signal)) !== undefined;
+      for await (const _ of departures?.find(signal) ?? []) return true;
+      return false;
     } catch {
       signal.throwIfAborted();
       // Whoever reads next what was being left says what is wrong with it.

@@ -16,6 +16,9 @@ const TIMEOUT_MS = 30_000;
 /** Nothing is the matter with it. */
 const ON_PROBATION = "it was on probation";
 
+/** What a start has found of what a process before was leaving; `unread`: why nobody knows. */
+export type FoundDeparture = UnfinishedDeparture | { readonly unread: string } | undefined;
+
 interface Start {
   readonly source: ConfigSource;
   readonly registry: Registry;
@@ -33,7 +36,7 @@ export async function formerConfiguration(
   { source, registry, stored, settled }: Start,
   { clock, logger }: Seams,
   signal: AbortSignal,
-): Promise<UnfinishedDeparture | { readonly unread: string } | undefined> {
+): Promise<FoundDeparture> {
   using bound = patientDeadline(clock, TIMEOUT_MS, new Error("the former configuration could not be read in 30 s"));
   const either = AbortSignal.any([signal, bound.signal]);
   const check = async (former: StoredConfig): Promise<BridgeConfig> => {
@@ -43,7 +46,8 @@ export async function formerConfiguration(
   };
   try {
     const left = await unfinishedDeparture(source.store.departures, stored, check, either);
-    return left !== undefined && settled ? { former: left.former, why: ON_PROBATION } : left;
+    if (left === undefined || !settled || "elsewhere" in left) return left;
+    return { former: left.former, why: ON_PROBATION };
   } catch (error) {
     signal.throwIfAborted();
     const unread = messageOf(error);
@@ -107,6 +111,7 @@ function guarded(departures: ConfigDepartures, left: StoredConfig, demandKept: (
   };
   return {
     find: (signal) => departures.find(signal),
+    elsewhere: async (found, signal) => (await departures.elsewhere?.(found, signal)) === true,
     async remember(former, signal, places) {
       await forgetLeft(signal);
       await departures.remember(former, signal, places);

@@ -8,7 +8,7 @@ import { configChanges } from "./config-changes.ts";
 import type { ConfigFollower } from "./config-follower.ts";
 import { configWatchOf } from "./config-watch.ts";
 import type { Servers } from "./open-servers.ts";
-import type { UnreadDeparture } from "./unread-departure.ts";
+import type { DepartureNotice } from "./departure-notice.ts";
 
 /** The parts of a process of which something is counted. */
 export interface CountedParts {
@@ -16,7 +16,7 @@ export interface CountedParts {
   readonly auditor: Auditor;
   readonly follower: ConfigFollower;
   readonly transactions: ConfigTransactions;
-  readonly unreadDeparture: UnreadDeparture;
+  readonly departureNotice: DepartureNotice | undefined;
   readonly figures: ProcessFigures;
   /** Absent: they are not open yet. */
   readonly servers: Servers | undefined;
@@ -53,11 +53,11 @@ export function outsideFacts(parts: CountedParts, clock: Clock): OutsideFacts {
 }
 
 /** What people have to see to, and what somebody may wait for meanwhile: the one hides nothing of the other. */
-function leftIn({ transactions, unreadDeparture }: CountedParts): string | undefined {
+function leftIn({ transactions, departureNotice }: CountedParts): string | undefined {
   const told = [
     transactions.withdrawn() ?? transactions.leftElsewhere()?.told,
     transactions.leftBehind(),
-    unreadDeparture.told,
+    departureNotice?.told,
   ].filter((one) => one !== undefined);
   return told.length === 0 ? undefined : told.join("; besides: ");
 }

@@ -4,6 +4,7 @@ import { type ConfigStore, type Seams, type StoredConfig, systemClock, systemRan
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { ConfigSource } from "./config-source.ts";
 import { configuration } from "./configuration.ts";
+import { departureNoticeOf } from "./departure-notice.ts";
 import { watchDescriptors } from "./descriptor-watch.ts";
 import type { Ending } from "./exit-codes.ts";
 import { formerConfiguration, leaveFormer } from "./former-configuration.ts";
@@ -12,7 +13,6 @@ import { messageOf } from "./message-of.ts";
 import { notStarted } from "./not-started.ts";
 import { serveConfigured, type Serving } from "./serve-configured.ts";
 import type { ServeOptions } from "./serve-options.ts";
-import { UnreadDeparture } from "./unread-departure.ts";
 import { watchProcess } from "./watch-process.ts";
 
 const STORE_CLOSE_MS = 1_000;
@@ -51,13 +51,12 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
       };
       const first = { source, registry, stored, settled: settled !== undefined };
       const found = await orAborted(formerConfiguration(first, seams, ending), ending);
-      const isUnread = found !== undefined && "unread" in found;
-      using unreadDeparture = new UnreadDeparture(isUnread ? found.unread : undefined, store.departures, seams);
-      let left = isUnread ? undefined : found;
+      using departureNotice = departureNoticeOf(found, store, () => inForce, seams);
+      let left = found !== undefined && ("unread" in found || "elsewhere" in found) ? undefined : found;
       const serve = async (config: BridgeConfig, former?: Pick<Serving, "next" | "left">): Promise<Ending> => {
         onConfig(config);
         const keysInForce = parts.keys(config.http);
-        const given = { source, config, settled, leftBehind, unreadDeparture, onConfig: onNext, keysInForce, watch };
+        const given = { source, config, settled, leftBehind, departureNotice, onConfig: onNext, keysInForce, watch };
         return serveConfigured({ ...serving, ...parts, ...given, ...former, veils, seams });
       };
       if (left !== undefined && "config" in left) {

@@ -13,6 +13,7 @@ import type { Companion } from "./companion.ts";
 import { ConfigFollower } from "./config-follower.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { configWatchOf } from "./config-watch.ts";
+import type { DepartureNotice } from "./departure-notice.ts";
 import type { Ending } from "./exit-codes.ts";
 import { lastLook } from "./last-look.ts";
 import type { LeftFormer } from "./former-configuration.ts";
@@ -29,7 +30,6 @@ import { shutDown } from "./shut-down.ts";
 import { startChecks } from "./start-checks.ts";
 import { openTelemetry, type TelemetryExport } from "./telemetry-export.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
-import type { UnreadDeparture } from "./unread-departure.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import type { ProcessWatch } from "./watch-process.ts";
 
@@ -40,8 +40,8 @@ export interface Serving extends ServeOptions, ProcessParts {
   readonly settled: SettledProbation | undefined;
   /** What processes before have left in stores of former versions. */
   readonly leftBehind: readonly LeftBehind[];
-  /** Whether what the process before was leaving can be read. */
-  readonly unreadDeparture: UnreadDeparture;
+  /** What people have to know of what a process before was leaving. */
+  readonly departureNotice: DepartureNotice | undefined;
   /**
    * What is stored, when `config` is what the process before was leaving: to be brought into force as a changed
    * document.
@@ -63,7 +63,7 @@ export interface Serving extends ServeOptions, ProcessParts {
  */
 export async function serveConfigured(serving: Serving): Promise<Ending> {
   const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
-  const { veils, next, left, unreadDeparture } = serving;
+  const { veils, next, left, departureNotice } = serving;
   const { logger } = seams;
   const instanceId = instanceIdOf(config, seams.random);
   const who = { instanceId, version: serving.version };
@@ -120,7 +120,7 @@ export async function serveConfigured(serving: Serving): Promise<Ending> {
     auditor,
     follower,
     transactions,
-    unreadDeparture,
+    departureNotice,
     figures,
     servers,
     keyRefresh,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { BridgeConfig, StoresOf } from "@bridge/config";
 import { openConfigFile } from "@bridge/config-file";
 import { silentLogger, systemClock } from "@bridge/ports";
+import { allOf } from "@bridge/tooling/all-of";
 import { expect, test } from "vitest";
 import { leaveFormer } from "../src/former-configuration.ts";
 
@@ -21,7 +22,7 @@ test("spec 4.9.8: FILE.leaving is neither replaced nor removed as long as what i
   writeFileSync(leaving, FORMER);
   writeFileSync(versions, "in the way");
   await using store = openConfigFile(path);
-  const former = await store.departures.find(NEVER);
+  const [former] = await allOf(store.departures.find(NEVER));
   const stored = await store.load(NEVER);
   if (former === undefined || stored === undefined) throw new Error("both are there");
   const runs: Partial<BridgeConfig> = { configVersion: 2, stores: {} };

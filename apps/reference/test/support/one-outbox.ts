@@ -18,8 +18,10 @@ export interface Parts {
 }
 
 /** What a document says; a port may be a reference. */
-interface Said extends Omit<Parts, "port"> {
+interface Said extends Omit<Parts, "port" | "admin" | "monitor"> {
   readonly port: number | string;
+  readonly admin: number | string;
+  readonly monitor: number | string;
 }
 
 /** One route with its outbox in a file. */

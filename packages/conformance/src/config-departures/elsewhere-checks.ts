@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { at, type ConfigStoreCheck, loadOf } from "../config-store/check.ts";
 import type { ConfigLeaver, ConfigPlace } from "../config-store/config-store-subject.ts";
-import { departuresOf } from "./departure-checks.ts";
+import { departuresOf, onlyOf } from "./departure-checks.ts";
 
 /** A case that needs a process beside that of the place, which leaves what is stored. */
 function beside(
@@ -21,7 +21,9 @@ function beside(
 }
 
 async function assertElsewhere(place: ConfigPlace, is: boolean, signal: AbortSignal): Promise<void> {
-  assert.equal(await departuresOf(place.store).elsewhere?.(signal), is);
+  const found = await onlyOf(place.store, signal);
+  const isLeft = found !== undefined && (await departuresOf(place.store).elsewhere?.(found, signal));
+  assert.equal(isLeft, is);
 }
 
 /** Who else is leaving stores. */
@@ -40,28 +42,25 @@ export const ELSEWHERE_CHECKS = {
       await assertElsewhere(place, true, signal);
       await leaver.kill();
       await assertElsewhere(place, false, signal);
-      const found = await departuresOf(place.store).find(signal);
+      const found = await onlyOf(place.store, signal);
       assert.equal(found?.revision, (await loadOf(place.store, signal)).revision);
     },
   ),
   "another process that has forgotten what it had remembered leaves nothing": beside(async (place, leaver, signal) => {
     await leaver.forget();
     await assertElsewhere(place, false, signal);
-    assert.equal(await departuresOf(place.store).find(signal), undefined);
+    assert.equal(await onlyOf(place.store, signal), undefined);
   }),
-  "whoever forgets what another process leaves, or remembers it as well, does not end that": beside(
-    async (place, leaver, signal) => {
+  "whoever forgets what it has remembered itself, or remembers what another process leaves as well, does not end that":
+    beside(async (place, leaver, signal) => {
       const departures = departuresOf(place.store);
-      const found = await departures.find(signal);
       await departures.forget(signal);
-      await departures.forget(signal, found);
       await assertElsewhere(place, true, signal);
       await departures.remember(await loadOf(place.store, signal), signal, {});
       await assertElsewhere(place, true, signal);
       await leaver.kill();
       await assertElsewhere(place, false, signal);
-    },
-  ),
+    }),
   "what is remembered again after the other process has died is this one's own": beside(
     async (place, leaver, signal) => {
       await leaver.kill();
@@ -69,10 +68,11 @@ export const ELSEWHERE_CHECKS = {
       await assertElsewhere(place, false, signal);
     },
   ),
-  "asking for it is broken off with the signal's reason": at(async ({ store }) => {
+  "asking for it is broken off with the signal's reason": at(async ({ store }, signal) => {
     const departures = departuresOf(store);
     if (departures.elsewhere === undefined) return;
+    const former = await loadOf(store, signal);
     const reason = new Error("enough");
-    await assert.rejects(async () => departures.elsewhere?.(AbortSignal.abort(reason)), reason);
+    await assert.rejects(async () => departures.elsewhere?.(former, AbortSignal.abort(reason)), reason);
   }),
 } as const satisfies Record<string, ConfigStoreCheck>;

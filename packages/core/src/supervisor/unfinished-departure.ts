@@ -1,22 +1,25 @@
-import { type BridgeConfig, whyElsewhere } from "@bridge/config";
+import { type BridgeConfig, elsewhereNow, whyElsewhere } from "@bridge/config";
 import type { ConfigDepartures, StoredConfig } from "@bridge/ports";
 import { asError } from "../as-error.ts";
 import { couldStrand } from "../change/stranding.ts";
 
-/** A document that messages came in under and that is stored no more, as the process before has remembered it. */
+/** A document that messages came in under and that is stored no more, as a process before has remembered it. */
 export type UnfinishedDeparture =
   /** To be run until nothing waits: then what is stored can be brought into force as any other change. */
   | { readonly former: StoredConfig; readonly config: BridgeConfig }
-  /** It cannot be run any more. */
-  | { readonly former: StoredConfig; readonly why: string };
+  /**
+   * It cannot be run any more. `elsewhere`: its stores are other places here than where it ran, maybe because it was
+   * another process that ran it.
+   */
+  | { readonly former: StoredConfig; readonly why: string; readonly elsewhere?: true };
 
 /**
  * What a process has left that ended before what is stored was in force. `undefined` when there is nothing, when a start
- * with what is stored leaves nothing behind, or when another process, which runs, is leaving stores of its own.
+ * with what is stored leaves nothing behind, or when other processes, which run, are leaving stores of their own.
  *
  * @param stored what is stored, or an empty configuration
  * @param check what a document comes to; rejects with why it cannot be run
- * @throws Error with the remedy when what is remembered cannot be read
+ * @throws Error with the remedy when what is remembered cannot be read, and nothing else is to be run
  */
 export async function unfinishedDeparture(
   departures: ConfigDepartures | undefined,
@@ -24,18 +27,31 @@ export async function unfinishedDeparture(
   check: (former: StoredConfig) => Promise<BridgeConfig>,
   signal: AbortSignal,
 ): Promise<UnfinishedDeparture | undefined> {
-  const former = await departures?.find(signal);
-  if (former === undefined) return undefined;
-  try {
-    const config = { ...(await check(former)), stored: former };
-    // Then it would take in messages elsewhere, and those that wait would stay where they are.
-    const why = whyElsewhere(former, config.stores);
-    if (why !== undefined) return (await departures?.elsewhere?.(signal)) ? undefined : { former, why };
-    if (couldStrand(config, stored)) return { former, config };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { former, why: asError(error).message };
+  if (departures === undefined) return undefined;
+  let other: UnfinishedDeparture | undefined;
+  for await (const former of departures.find(signal)) {
+    const found = await judged(former, stored, check).catch((error: unknown): UnfinishedDeparture => {
+      signal.throwIfAborted();
+      return { former, why: asError(error).message };
+    });
+    if (found === undefined) await departures.forget(signal, former);
+    else if ("config" in found) return found;
+    else if (found.elsewhere === undefined || (await departures.elsewhere?.(former, signal)) !== true) other ??= found;
   }
-  await departures?.forget(signal, former);
-  return undefined;
+  return other;
+}
+
+/** `undefined`: what is stored leaves nothing of it behind. */
+async function judged(
+  former: StoredConfig,
+  stored: BridgeConfig,
+  check: (former: StoredConfig) => Promise<BridgeConfig>,
+): Promise<UnfinishedDeparture | undefined> {
+  const config = { ...(await check(former)), stored: former };
+  const why = whyElsewhere(former, config.stores);
+  // Elsewhere it would take in messages there, and those that wait would stay where they are.
+  if (why === undefined) return couldStrand(config, stored) ? { former, config } : undefined;
+  const isThere = elsewhereNow(former.places ?? {}, stored.stores).length === 0;
+  const ran = isThere ? { ...config, stores: stored.stores } : config;
+  return couldStrand(ran, stored) ? { former, why, elsewhere: true } : undefined;
 }

@@ -33,7 +33,7 @@ function stage() {
       note("forget");
       kept.version = undefined;
     },
-    find: async () => undefined,
+    async *find() {},
   };
   const outbox = async (): Promise<OutboxStore> => {
     note("open");
@@ -160,7 +160,9 @@ describe("spec 4.9.5: a start finds what the process before was leaving", () => 
     return {
       forgotten,
       remember: async () => {},
-      find: async () => found,
+      async *find() {
+        if (found !== undefined) yield found;
+      },
       forget: async () => void forgotten.push(true),
     };
   };

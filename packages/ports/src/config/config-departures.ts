@@ -6,9 +6,10 @@ import type { StorePlaces, StoredConfig } from "./stored-config.ts";
  */
 export interface ConfigDepartures {
   /**
-   * Durable when it resolves; takes the place of what was remembered. `former` comes from this store in this process.
+   * Durable when it resolves; takes the place of what this process has remembered. `former` comes from this store in this process.
+   * What other processes have remembered of stores at other places stays beside it.
    * @param places where its stores are, as far as that is known; else what its references name counts
-   * @throws Error with the remedy when something is remembered already that does not come from this process
+   * @throws Error with the remedy when something is remembered already that does not come from this process, and may be of these places
    */
   remember(former: StoredConfig, signal: AbortSignal, places: StorePlaces): Promise<void>;
   /**
@@ -16,11 +17,14 @@ export interface ConfigDepartures {
    * @param found what {@link find} has told. Default: what this process has remembered
    */
   forget(signal: AbortSignal, found?: StoredConfig): Promise<void>;
-  /** What is remembered, with `places`. @throws Error with the remedy when that cannot be read, or is not as it was remembered */
-  find(signal: AbortSignal): Promise<StoredConfig | undefined>;
   /**
-   * Whether another process that runs on the same document has remembered something, and goes on leaving it. Where that
-   * cannot be known it resolves to `false`. Absent: it never can be.
+   * All that is remembered, with `places`: one for each set of places.
+   * @throws Error with the remedy, after all that can be read, when something cannot be, or is not as it was remembered
    */
-  elsewhere?(signal: AbortSignal): Promise<boolean>;
+  find(signal: AbortSignal): AsyncIterable<StoredConfig>;
+  /**
+   * Whether another process that runs on the same document has remembered what {@link find} has told, and goes on leaving it.
+   * Where that cannot be known it resolves to `false`. Absent: it never can be.
+   */
+  elsewhere?(found: StoredConfig, signal: AbortSignal): Promise<boolean>;
 }

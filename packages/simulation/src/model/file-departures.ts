@@ -1,40 +1,56 @@
-import { isDeepStrictEqual } from "node:util";
-import type { ConfigDepartures } from "@bridge/ports";
+import { samePlaces } from "@bridge/config";
+import type { ConfigDepartures, StoredConfig } from "@bridge/ports";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Ask } from "./document-store.ts";
-import type { KeptDocument } from "./kept-document.ts";
+import type { KeptDocument, Leaving } from "./kept-document.ts";
+import { ProcessLock } from "./process-lock.ts";
 
 /** What the adapter for files keeps beside the file while a change leaves stores, as one process has it. */
 export function fileDepartures(kept: KeptDocument, owner: Owner, ask: Ask): ConfigDepartures {
   const { trace } = kept.options;
-  /** The revisions that this process has remembered: nothing else is replaced or forgotten unasked. */
-  const own = new Set<string>();
+  /** What this process has remembered: nothing else is replaced or forgotten unasked. */
+  const own = new Set<Leaving>();
+  const take = (left: Leaving): void => {
+    kept.leaving.delete(left);
+    own.delete(left);
+  };
+  const find = (found: StoredConfig): Leaving | undefined =>
+    [...kept.leaving].find(({ former }) => isSame(former, found));
   return {
     remember: (former, signal, places) =>
       ask(signal, async () => {
-        const { revision } = former;
-        const { leaving } = kept;
-        if (leaving !== undefined && leaving.revision !== revision && !own.has(leaving.revision))
-          throw new Error(`version ${leaving.version} is remembered, which does not come from this process`);
-        own.clear();
-        own.add(revision);
+        const next = { ...former, places };
+        const same = find(next);
+        const others = [...kept.leaving].filter((left) => left !== same && !own.has(left));
+        const inTheWay = others.find((left) => samePlaces(left.former.places, places));
+        if (inTheWay !== undefined)
+          throw new Error(`version ${inTheWay.former.version} is remembered, which does not come from this process`);
+        for (const left of own) if (left !== same) take(left);
+        const left = same ?? { former: next, lock: new ProcessLock() };
+        own.add(left);
         // Without it, what is remembered is taken for the past of whoever asks.
-        kept.leavingLock.tryHold(owner);
-        if (leaving?.revision === revision && isDeepStrictEqual(leaving.places, places)) return;
-        kept.leaving = { ...former, places };
+        left.lock.tryHold(owner);
+        if (same !== undefined) return;
+        kept.leaving.add(left);
         trace.add(`document: version ${former.version} is remembered`);
       }),
-    find: (signal) => ask(signal, async () => kept.leaving),
+    async *find(signal) {
+      yield* await ask(signal, async () => [...kept.leaving].map(({ former }) => former));
+    },
     forget: (signal, found) =>
       ask(signal, async () => {
-        if (found === undefined) kept.leavingLock.letGo(owner);
-        const { leaving } = kept;
-        if (leaving === undefined) return;
-        if (found === undefined ? !own.has(leaving.revision) : leaving.revision !== found.revision) return;
-        trace.add(`document: version ${leaving.version} is forgotten`);
-        kept.leaving = undefined;
+        const due = found === undefined ? [...own] : [find(found)];
+        for (const left of due) {
+          if (left === undefined || !kept.leaving.has(left)) continue;
+          trace.add(`document: version ${left.former.version} is forgotten`);
+          take(left);
+        }
         if (found === undefined) own.clear();
       }),
-    elsewhere: (signal) => ask(signal, async () => kept.leavingLock.isHeldBeside(owner)),
+    elsewhere: (found, signal) => ask(signal, async () => find(found)?.lock.isHeldBeside(owner) === true),
   };
+}
+
+function isSame(one: StoredConfig, other: StoredConfig): boolean {
+  return one.revision === other.revision && samePlaces(one.places, other.places);
 }

@@ -26,6 +26,12 @@ export interface ProbationNote extends Pick<LeftProbation, "probation" | "orderl
   readonly former: StoredConfig;
 }
 
+/** What lies beside a file while the stores of a former document are being left; `lock`: of whoever goes on leaving them. */
+export interface Leaving {
+  readonly former: StoredConfig;
+  readonly lock: ProcessLock;
+}
+
 /** What lies beside the file for a former document whose stores are not empty. */
 export interface LeftDocument {
   readonly stored: StoredConfig;
@@ -47,9 +53,7 @@ export class KeptDocument {
   /** Whose that is. */
   readonly noteLock = new ProcessLock();
   /** Beside a file: what messages came in under that may still wait where the document says nothing of. */
-  leaving: StoredConfig | undefined;
-  /** Who goes on leaving that. */
-  readonly leavingLock = new ProcessLock();
+  readonly leaving = new Set<Leaving>();
   /** Beside a file: former documents that have left something in their stores, the newest first. */
   left: readonly LeftDocument[] = [];
 
@@ -74,7 +78,7 @@ export class KeptDocument {
   /** A process has closed it. */
   letGo(owner: Owner): void {
     this.noteLock.letGo(owner);
-    this.leavingLock.letGo(owner);
+    for (const { lock } of this.leaving) lock.letGo(owner);
   }
 
   /** Somebody who knows nothing about instances writes another document: the next version. */
