@@ -8,7 +8,7 @@ import { replaceFile, syncFolderOf } from "./replace-file.ts";
 const FORMAT = 1;
 
 /** As it is added to a note. */
-interface Added extends Reversal, Pick<Probation, "confirmBy" | "withinMs"> {
+interface Added extends Reversal, Pick<Probation, "confirmBy" | "withinMs" | "emptied"> {
   readonly orderly: boolean;
   readonly stored: boolean;
 }
@@ -55,8 +55,8 @@ export async function addStanding(target: string, { probation, orderly, reversal
   const at = (await handle.stat()).size - room.length;
   await handle.read(room, 0, room.length, Math.max(0, at));
   if (at <= 0 || room.at(0) !== NEWLINE || room.at(-1) !== NEWLINE) throw new Error("the note has no room");
-  const { confirmBy, withinMs } = probation;
-  const standing = { orderly, stored, confirmBy, withinMs };
+  const { confirmBy, withinMs, emptied } = probation;
+  const standing = { orderly, stored, confirmBy, withinMs, emptied };
   const whole = Buffer.from(JSON.stringify({ ...standing, ...reversal }));
   const said = whole.length <= ROOM_BYTES ? whole : Buffer.from(JSON.stringify({ ...standing, why: reversal?.why }));
   room.fill(" ", 1, 1 + ROOM_BYTES);
@@ -97,12 +97,13 @@ export async function readNote(target: string, signal: AbortSignal): Promise<Pro
 /** What a crash has cut off of it says nothing. */
 function withStanding<Note extends Standing>(note: Note, added: string): Note {
   try {
-    const { why, detail, orderly, stored, confirmBy, withinMs } = JSON.parse(added) as Partial<Added>;
+    const { why, detail, orderly, stored, confirmBy, withinMs, emptied } = JSON.parse(added) as Partial<Added>;
     const reversal = why === undefined ? note.reversal : { why, ...(detail !== undefined && { detail }) };
     const probation = {
       ...note.probation,
       ...(confirmBy !== undefined && { confirmBy }),
       ...(withinMs !== undefined && { withinMs }),
+      ...(emptied !== undefined && { emptied }),
     };
     const said = { orderly: orderly ?? note.orderly, stored: stored ?? note.stored };
     return { ...note, probation, ...said, ...(reversal !== undefined && { reversal }) };

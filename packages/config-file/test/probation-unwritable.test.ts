@@ -1,4 +1,13 @@
-import { chmodSync, linkSync, mkdirSync, mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempDisposableSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -281,3 +290,42 @@ it("spec 4.9.8: a note that has no room keeps what it says", async () => {
   await pass(10);
   expect(readFileSync(`${path}.probation`, "utf8")).toBe(note);
 });
+
+const MOVES = "bridge: {id: plant-7}\nstores: {outbox: {type: file, options: {path: tried.db}}}\n";
+
+describe.each([...OBSTACLES, NO_ROOM])(
+  "spec 4.9.8: a change that moves a store is taken back while its document $name",
+  ({ put, remove }) => {
+    it.each([
+      ["is in force again", 0, []],
+      ["would leave messages behind", Number.POSITIVE_INFINITY, ["outbox"]],
+      ["is in force again at the third look", 2, []],
+    ] as const)(
+      "when the former one %s, the starts after a crash tell of what may wait there, and of nothing else",
+      async (_, refused, leftStores) => {
+        await using trial = stage();
+        const { path, pass, refusals } = trial;
+        const { id } = await trial.transactions.open(60_000, NEVER);
+        await trial.transactions.replace(id, MOVES, NEVER);
+        const committed = await trial.transactions.commit(id, "alice", { withinMs: 10_000 });
+        expect(committed).toMatchObject({ status: "probation", version: 1 });
+        put(path);
+        for (let look = 0; look < Math.min(refused, 9); look++) refusals.push(new Error("messages wait"));
+        await pass(14);
+        await trial.store[Symbol.asyncDispose]();
+        for (let start = 0; start < 2; start++) {
+          const { settled } = await crashed(path);
+          const left = settled !== undefined && "takenBack" in settled ? settled.takenBack.left : "not taken back";
+          expect(left === undefined ? [] : left).toEqual(
+            leftStores.length === 0 ? [] : expect.objectContaining({ leftStores }),
+          );
+        }
+        remove(path);
+        const { settled } = await crashed(path);
+        expect(settled).toMatchObject({ reverted: { version: 1, why: "not_confirmed" } });
+        const names = readdirSync(`${path}.versions`);
+        expect(names.filter((name) => name.includes(".left-"))).toHaveLength(leftStores.length);
+      },
+    );
+  },
+);

@@ -44,7 +44,7 @@ export async function leftBeside(
     base: former,
     tried: { stored: tried },
     entry,
-    left: await leftStoresBeside({ former, tried }, seams.storesOf),
+    left: probation.emptied === true ? undefined : await leftStoresBeside({ former, tried }, seams.storesOf),
   };
   return { found, reversal: left.reversal };
 }

@@ -39,8 +39,11 @@ export async function putBack(
   const { probation, former, current, tried } = found;
   const { version, formerVersion, actor } = probation;
   const at = clock.now();
-  // A process that has died was asked by nobody what its stores hold.
-  const left = tried && (await leftStoresOf(tried, await storesOf(former.document), storesOf));
+  // A process that has died before the former one ran was asked by nobody what its stores hold.
+  const left =
+    tried === undefined || probation.emptied === true
+      ? undefined
+      : await leftStoresOf(tried, await storesOf(former.document), storesOf);
   const leftStores = left?.leftStores ?? [];
   const history = new CommitHistory(store, clock, logger);
   const entry = await entryOf(probation, history, at);

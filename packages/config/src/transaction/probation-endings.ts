@@ -1,4 +1,5 @@
-import type { Clock, ConfigStore, Hindrance, Logger, Reversal, StoredConfig } from "@bridge/ports";
+import type { Clock, ConfigStore, Hindrance, Logger, Probation, Reversal, StoredConfig } from "@bridge/ports";
+import type { ConfigApplier } from "./applier.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import { bounded, load } from "./commit-parts.ts";
 import type { StoresOf } from "./named-stores.ts";
@@ -16,6 +17,7 @@ export interface ProbationParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly storesOf: StoresOf;
+  readonly applier: ConfigApplier | undefined;
   /** Whether a stored document could be run. */
   readonly isUsable: (stored: StoredConfig) => Promise<boolean>;
   /** Brings a stored document into force; resolves to why that cannot be done. */
@@ -26,6 +28,7 @@ export interface ProbationParts {
 
 /** A change on probation, as far as it is being taken back already. */
 export interface OpenProbation extends OnProbation {
+  probation: Probation;
   withdrawn: Reversal | undefined;
   withdrawal: Withdrawal | undefined;
 }
@@ -98,8 +101,12 @@ export class ProbationEndings {
     const isFirst = open.withdrawal === undefined;
     open.withdrawn = reversal;
     open.withdrawal ??= new Withdrawal(open, reversal, hindrance, this.#parts);
+    const ran = open.withdrawal.runs;
     await open.withdrawal.apply(hindrance);
-    if (isFirst) await open.withdrawal.note();
+    // Nothing leaves a store in which something waits while this process runs. It may only have been accepted.
+    const begins = !ran && open.withdrawal.runs && this.#parts.applier?.trial?.running() === true;
+    if (begins) open.probation = { ...open.probation, emptied: true };
+    if (isFirst || begins) await open.withdrawal.note();
     return notYet(open.withdrawal.told);
   }
 

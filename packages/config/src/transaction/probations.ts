@@ -1,6 +1,5 @@
 import type { ConfigProbations, Reversal } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
-import type { ConfigApplier } from "./applier.ts";
 import { Beside } from "./beside.ts";
 import { bounded } from "./commit-parts.ts";
 import { EndedProbations } from "./ended-probations.ts";
@@ -18,7 +17,6 @@ import { type WatchedProbation, watched } from "./watched-probation.ts";
 import { Withdrawal } from "./withdrawal.ts";
 
 export interface ProbationsOptions extends ProbationParts {
-  readonly applier: ConfigApplier | undefined;
   /** Names this instance to others that follow the same store. */
   readonly instanceId: string;
   /** Nobody else brings a configuration into force meanwhile. */

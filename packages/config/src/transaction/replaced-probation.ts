@@ -28,7 +28,7 @@ export async function endReplaced(
   const reversal = { why, detail };
   const left = await leftStoresOf(tried, await storesOf(replacedBy.document), storesOf);
   const moved = left.leftStores;
-  const leftStores = moved.filter((role) => before?.includes(role) ?? true);
+  const leftStores = moved.filter((role) => before?.includes(role) ?? probation.emptied !== true);
   const isGone = replacedBy.version !== version || moved.length > 0;
   logger.warn("another hand has replaced a configuration that was on probation: what is stored now counts", {
     config_version: version,

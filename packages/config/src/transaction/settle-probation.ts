@@ -81,7 +81,10 @@ async function replacedOr<Configuration>(
   const entry = await entryOf(probation, new CommitHistory(store, seams.clock, seams.logger), seams.clock.now());
   const reversal = { why: "process_ended" };
   await noteTakenBack(probation, reversal, { store, clock: seams.clock });
-  const left = await leftStoresOf(tried, await seams.storesOf(former.document), seams.storesOf);
+  const left =
+    probation.emptied === true
+      ? undefined
+      : await leftStoresOf(tried, await seams.storesOf(former.document), seams.storesOf);
   const taken = {
     takenBack: { probation, base: former, tried: { stored: tried }, entry, left },
     reversal,

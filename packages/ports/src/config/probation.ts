@@ -16,6 +16,8 @@ export interface Probation {
   readonly routes: readonly string[];
   /** Where the process that tries it out has the stores of both documents. Absent: it was noted without. */
   readonly places?: { readonly tried: StorePlaces; readonly former: StorePlaces };
+  /** It was taken back, and nothing waited in its stores any more when the former one was in force again: there is nothing to tell of them. */
+  readonly emptied?: true;
 }
 
 /** What ends a {@link Probation} before its time. */
