@@ -166,6 +166,29 @@ it("operators 7: the history has the version that is on probation also while the
   }
 });
 
+it("operators 7: the history says why a version was taken back from the moment that it is on probation no more", async () => {
+  await using stage = trying(here.folder);
+  const { store, transactions } = stage;
+  const version = await stage.tryOut({ bridge: { id: "plant-8" } });
+  const append = store.history.append.bind(store.history);
+  const [written, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  Object.assign(store.history, {
+    append: async (...entry: Parameters<typeof append>) => {
+      asked.resolve();
+      await written.promise;
+      await append(...entry);
+    },
+  });
+  const reverting = transactions.revert(version, "it was wrong");
+  await asked.promise;
+  const told = [{ version, available: true, reverted: { why: "operator", detail: "it was wrong" } }];
+  expect(transactions.probation()).toBeUndefined();
+  expect(await transactions.history(NEVER)).toMatchObject(told);
+  written.resolve();
+  await reverting;
+  expect(await transactions.history(NEVER)).toMatchObject(told);
+});
+
 it("operators 7: a former version that cannot be applied while the document is away is tried again at each look, and told once", async () => {
   await using stage = trying(here.folder);
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });

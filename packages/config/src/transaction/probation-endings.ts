@@ -1,4 +1,13 @@
-import type { Clock, ConfigStore, Hindrance, Logger, Probation, Reversal, StoredConfig } from "@bridge/ports";
+import type {
+  Clock,
+  ConfigHistoryEntry,
+  ConfigStore,
+  Hindrance,
+  Logger,
+  Probation,
+  Reversal,
+  StoredConfig,
+} from "@bridge/ports";
 import type { ConfigApplier } from "./applier.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import { bounded, load } from "./commit-parts.ts";
@@ -35,7 +44,8 @@ export interface OpenProbation extends OnProbation {
 
 interface Heard {
   /** It is over here from now on, whatever else there is to do. */
-  readonly closed: (version: number, end: EndedProbation["end"]) => void;
+  /** `reverted`: what the history is told of it next. */
+  readonly closed: (version: number, end: EndedProbation["end"], reverted?: ConfigHistoryEntry["reverted"]) => void;
   readonly reverted: (reverted: Reverted) => void;
 }
 
@@ -128,7 +138,7 @@ export class ProbationEndings {
       return undefined;
     }
     const at = clock.now();
-    this.#closed(open, "reverted");
+    this.#closed(open, "reverted", { at, ...reversal });
     logger.error("a configuration was taken back, and the former one is stored again", {
       config_version: version,
       former_version: formerVersion,
@@ -225,7 +235,7 @@ export class ProbationEndings {
     this.#parts.onNotInForce();
   }
 
-  #closed({ probation }: OpenProbation, end: EndedProbation["end"]): void {
-    this.#heard.closed(probation.version, end);
+  #closed({ probation }: OpenProbation, end: EndedProbation["end"], reverted?: ConfigHistoryEntry["reverted"]): void {
+    this.#heard.closed(probation.version, end, reverted);
   }
 }

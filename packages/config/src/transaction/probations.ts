@@ -38,12 +38,14 @@ export class Probations {
   readonly #ended: EndedProbations;
   readonly #beside: Beside;
   #open: WatchedProbation | undefined;
+  /** Stored again already, while the history is not told yet. */
+  #putBack: TakenBackHere | undefined;
 
   constructor(options: ProbationsOptions) {
     this.#options = options;
     this.#ended = new EndedProbations(options);
     this.#endings = new ProbationEndings(options, {
-      closed: (version, end) => this.#closed(version, end),
+      closed: (version, end, reverted) => this.#closed(version, end, reverted),
       reverted: (reverted) => this.noteReverted(reverted),
     });
     this.#beside = new Beside(options, {
@@ -67,13 +69,11 @@ export class Probations {
     return this.#open?.withdrawal?.told;
   }
 
-  /** The change that is taken back and not stored again yet, as the history says it. */
+  /** The change that is taken back, of which the history is not told yet, as it will say it. */
   get takenBack(): TakenBackHere | undefined {
-    const { probation, withdrawal, tried } = this.#open ?? {};
-    if (probation === undefined || withdrawal === undefined || tried === undefined) return undefined;
-    const { document } = "stored" in tried ? tried.stored : tried;
-    const isKnown = Object.keys(document).length > 0;
-    return { version: probation.version, reverted: withdrawal.reverted, isKnown };
+    if (this.#open === undefined) return this.#putBack;
+    const { withdrawal } = this.#open;
+    return withdrawal && takenBackHere(this.#open, withdrawal.reverted);
   }
 
   /** Whether something else runs here than what is stored as `revision`, because of what is on probation. */
@@ -206,6 +206,7 @@ export class Probations {
       return await ending;
     } finally {
       open.ending = undefined;
+      this.#putBack = undefined;
     }
   }
 
@@ -213,12 +214,18 @@ export class Probations {
     return this.#ended.over(version, this.#open?.probation.version);
   }
 
-  #closed(version: number, end: EndedProbation["end"]): void {
+  #closed(version: number, end: EndedProbation["end"], reverted: TakenBackHere["reverted"] | undefined): void {
+    this.#putBack = this.#open && reverted && takenBackHere(this.#open, reverted);
     this.#open?.timer[Symbol.dispose]();
     this.#open = undefined;
     this.#ended.closed(version, end);
     if (end === "committed") this.#options.onConfirmed();
   }
+}
+
+function takenBackHere({ probation, tried }: OnProbation, reverted: TakenBackHere["reverted"]): TakenBackHere {
+  const { document } = "stored" in tried ? tried.stored : tried;
+  return { version: probation.version, reverted, isKnown: Object.keys(document).length > 0 };
 }
 
 function standingAtTheEnd({ probation, withdrawn }: WatchedProbation): Parameters<ConfigProbations["note"]>[0] {
