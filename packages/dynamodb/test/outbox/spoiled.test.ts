@@ -82,7 +82,9 @@ test.each([
   async (_, change, values) => {
     const table = await changedTable(change, values);
     await using store = await openOn(dynamo, table);
-    await expect(store.claimOne("record-1", 1_000, signal)).rejects.toThrow(/record "record-1" .* is not as it was written/);
+    await expect(store.claimOne("record-1", 1_000, signal)).rejects.toThrow(
+      /record "record-1" .* is not as it was written/,
+    );
     expect(store.acknowledgeDamage?.()).toEqual(["record-1"]);
     await vi.waitFor(() => expect(store.health?.().spoiled).toBeUndefined(), PATIENCE);
     expect(await store.status("record-1", signal)).toBe("dead");

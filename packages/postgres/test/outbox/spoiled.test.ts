@@ -136,10 +136,14 @@ describe.skipIf(noPostgres)("an outbox with a row that somebody has changed", ()
     await change("payload = 'other'");
     await using store = await openOn(tables.connection);
     await using other = await openOn(tables.connection);
-    await expect(store.claimOne("record-1", 60_000, signal)).rejects.toThrow(/record "record-1" .* is not as it was written/);
+    await expect(store.claimOne("record-1", 60_000, signal)).rejects.toThrow(
+      /record "record-1" .* is not as it was written/,
+    );
     expect(idsOf(await claimAll(store, signal, 2))).toEqual(["record-0", "record-2"]);
     expect(idsOf(await claimAll(other, signal))).toEqual([]);
-    await expect(other.claimOne("record-1", 60_000, signal)).rejects.toThrow(/record "record-1" .* is not as it was written/);
+    await expect(other.claimOne("record-1", 60_000, signal)).rejects.toThrow(
+      /record "record-1" .* is not as it was written/,
+    );
     expect([store.health?.().spoiled, other.health?.().spoiled]).toEqual([1, 1]);
   });
 
