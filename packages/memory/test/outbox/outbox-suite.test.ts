@@ -1,5 +1,5 @@
 import { describeOutboxStore, SuiteClock } from "@bridge/conformance";
-import { systemRandom } from "@bridge/ports";
+import { systemClock, systemRandom } from "@bridge/ports";
 import { openMemoryOutbox } from "../../src/outbox/open-memory-outbox.ts";
 
 const FORGETS = "it keeps nothing beyond the process, and says so";
@@ -22,13 +22,33 @@ describeOutboxStore("memory", {
   },
 });
 
-/** Time as it passes at the server of the second subject. */
-let serverTime = new SuiteClock(Date.now());
+/** Time as it passes at the server of the second subject: as it does here, and on when the suite says so. */
+class ServerClock extends SuiteClock {
+  readonly #begun = systemClock.monotonic();
+
+  constructor() {
+    super(systemClock.now());
+  }
+
+  override now(): number {
+    return super.now() + this.#gone;
+  }
+
+  override monotonic(): number {
+    return super.monotonic() + this.#gone;
+  }
+
+  get #gone(): number {
+    return Math.floor(systemClock.monotonic() - this.#begun);
+  }
+}
+
+let serverTime = new ServerClock();
 
 // The same as if it were a server: it outlives whoever uses it, has many users and a time of its own.
 describeOutboxStore("memory, as a server", {
   async open(options) {
-    serverTime = new SuiteClock(Date.now());
+    serverTime = new ServerClock();
     return openMemoryOutbox({ ...options, clock: serverTime, maxRecords: 2_000, random: systemRandom() });
   },
   reopen: async (store) => store,
