@@ -36,7 +36,7 @@ export async function unfinishedDeparture(
     });
     if (found === undefined) await departures.forget(signal, former);
     else if ("config" in found) return found;
-    else if (found.elsewhere === undefined || (await departures.elsewhere?.(former, signal)) !== true) other ??= found;
+    else if ((await departures.elsewhere?.(former, signal)) !== true) other ??= found;
   }
   return other;
 }
@@ -52,6 +52,6 @@ async function judged(
   // Elsewhere it would take in messages there, and those that wait would stay where they are.
   if (why === undefined) return couldStrand(config, stored) ? { former, config } : undefined;
   const isThere = elsewhereNow(former.places ?? {}, stored.stores).length === 0;
-  const ran = isThere ? { ...config, stores: stored.stores } : config;
-  return couldStrand(ran, stored) ? { former, why, elsewhere: true } : undefined;
+  const isLeft = !isThere || couldStrand({ ...config, stores: stored.stores }, stored);
+  return isLeft ? { former, why, elsewhere: true } : undefined;
 }

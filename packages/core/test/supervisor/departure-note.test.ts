@@ -189,6 +189,20 @@ describe("spec 4.9.5: a start finds what the process before was leaving", () => 
     expect(found.forgotten).toEqual([]);
   });
 
+  test("and leaves alone what is elsewhere, though both documents lead to one place here", async () => {
+    const found = departures({ ...stored(1), places: { outbox: "0123456789abcdef" } });
+    const check = async (): Promise<BridgeConfig> => at("here", 1)(config);
+    const left = await unfinishedDeparture(found, at("here", 2)(config), check, bound());
+    expect([left, found.forgotten]).toMatchObject([{ elsewhere: true }, []]);
+  });
+
+  test("and leaves alone what cannot be run here, and another process is leaving", async () => {
+    const found = { ...departures(stored(1)), elsewhere: async () => true };
+    const check = (): Promise<BridgeConfig> => Promise.reject(new Error("the secret is gone"));
+    expect(await unfinishedDeparture(found, at("there", 2)(config), check, bound())).toBeUndefined();
+    expect(found.forgotten).toEqual([]);
+  });
+
   test("and says why it cannot be run", async () => {
     const found = departures(stored(1));
     const check = (): Promise<BridgeConfig> => Promise.reject(new Error("the secret is gone"));
